@@ -1,0 +1,1 @@
+"""The program without a screen. No Qt below this line."""

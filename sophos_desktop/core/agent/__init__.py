@@ -1,0 +1,1 @@
+"""The LangGraph agent: the only place that knows LangGraph and LangChain."""

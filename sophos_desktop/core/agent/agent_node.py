@@ -1,0 +1,222 @@
+"""The agent node: one call of the model.
+
+Invariant: it returns a complete answer or raises; what arrived of an incomplete one was already handed to
+the sink piece by piece, and no call of it ever runs.
+"""
+
+import asyncio
+from contextlib import aclosing
+from typing import Any
+
+from langchain_core.messages import AIMessage
+from langgraph.runtime import Runtime
+
+from sophos_desktop.core.agent.chat_pieces import CallPiece, FinalPiece, TextPiece, ThinkingPiece
+from sophos_desktop.core.agent.context import DEFAULT_NUM_CTX, Prompt, fit_prompt
+from sophos_desktop.core.agent.messages import answer
+from sophos_desktop.core.agent.run_context import RunContext, current_step
+from sophos_desktop.core.agent.state import AgentState
+from sophos_desktop.core.domain.errors import ErrorCode, NoticeCode, SophosError
+from sophos_desktop.core.domain.events import ModelCallFinished, Notice, StepEvent, TextDelta, ThinkingDelta
+from sophos_desktop.core.domain.specs import Capability, ModelEndpoint, ToolSpec
+from sophos_desktop.foundation.clock import to_text
+from sophos_desktop.foundation.ids import new_id
+
+TRIES_TO_FIT = 2
+
+
+async def agent(state: AgentState, runtime: Runtime[RunContext]) -> dict[str, Any]:
+    """Ask the model for the next message. Raises SophosError for everything that ends a run."""
+    context = runtime.context
+    step = current_step()
+    await context.sink.emit(StepEvent(step=step, node="agent", phase="started"))
+    endpoint = await context.endpoint()
+    tools = await _offered_tools(context, endpoint)
+    system = await context.system_prompt()
+    # The thread is read whole here; fitting 10,000 messages takes a moment that the window should not feel.
+    for attempt in range(1, TRIES_TO_FIT + 1):
+        num_ctx = context.options.num_ctx or min(endpoint.context_length or DEFAULT_NUM_CTX, DEFAULT_NUM_CTX)
+        prompt = await asyncio.to_thread(
+            fit_prompt, state["messages"], system, tools, num_ctx, context.gauge.ratio(endpoint.model)
+        )
+        call = _ModelCall(context, endpoint, prompt, tools, step, num_ctx)
+        try:
+            message = await call.run()
+        except SophosError as error:
+            if error.code is not ErrorCode.CONTEXT_EXCEEDED or call.received:
+                raise
+            if prompt.single_message or attempt == TRIES_TO_FIT:
+                raise _too_long(prompt, num_ctx, error) from error
+            context.gauge.refused(endpoint.model)
+            continue
+        context.produced.append(message)
+        return {"messages": [message]}
+    raise AssertionError("the last try either returns or raises")
+
+
+async def _offered_tools(context: RunContext, endpoint: ModelEndpoint) -> tuple[ToolSpec, ...]:
+    if Capability.TOOLS not in endpoint.capabilities:
+        if context.catalog.tools():
+            await _say_once(
+                context,
+                NoticeCode.MODEL_LACKS_TOOLS,
+                endpoint.model,
+                f"{endpoint.model} cannot use tools; it answers without them",
+            )
+        return ()
+    await context.catalog.settle(context.tool_start_wait_seconds)
+    return tuple(context.catalog.tools())
+
+
+async def _say_once(context: RunContext, code: NoticeCode, model: str, text: str) -> None:
+    key = f"{code}:{model}"
+    if key not in context.said:
+        context.said.add(key)
+        await context.sink.emit(Notice(code.value, text))
+
+
+def _too_long(prompt: Prompt, num_ctx: int, error: SophosError) -> SophosError:
+    return SophosError(
+        ErrorCode.CONTEXT_EXCEEDED,
+        f"The message has about {prompt.estimated_tokens:,} tokens, the model's context {num_ctx:,}",
+        "Shorten the message, or raise answer.num_ctx in the settings if the model allows it"
+        + (f" ({error.title})" if error.title else ""),
+    )
+
+
+class _ModelCall:
+    """One request to the engine and what came of it."""
+
+    def __init__(
+        self,
+        context: RunContext,
+        endpoint: ModelEndpoint,
+        prompt: Prompt,
+        tools: tuple[ToolSpec, ...],
+        step: int,
+        num_ctx: int,
+    ) -> None:
+        self._context = context
+        self._endpoint = endpoint
+        self._prompt = prompt
+        self._tools = tools
+        self._step = step
+        self._num_ctx = num_ctx
+        self._message_id = new_id()
+        self._text: list[str] = []
+        self._thinking: list[str] = []
+        self._calls: list[CallPiece] = []
+        self._final: FinalPiece | None = None
+        self._began = context.clock.monotonic()
+        self._first_text: float | None = None
+        self._first_thought: float | None = None
+
+    @property
+    def received(self) -> bool:
+        """True once any part of an answer came."""
+        return bool(self._text or self._thinking or self._calls)
+
+    async def run(self) -> AIMessage:
+        """The complete answer."""
+        context = self._context
+        if self._prompt.is_trimmed:
+            await context.sink.emit(Notice(NoticeCode.CONTEXT_TRIMMED.value, self._prompt.notice()))
+        options = await self._options()
+        stream = context.stream_chat(self._endpoint, options, self._prompt.messages, self._tools)
+        async with aclosing(stream) as pieces:
+            async for piece in pieces:
+                self._take(piece)
+        message = self._assemble()
+        await self._report()
+        return message
+
+    async def _options(self) -> Any:
+        options = self._context.options
+        thinks = Capability.THINKING in self._endpoint.capabilities
+        if options.thinking and not thinks:
+            await _say_once(
+                self._context,
+                NoticeCode.MODEL_LACKS_THINKING,
+                self._endpoint.model,
+                f"{self._endpoint.model} cannot think before it answers; it answers at once",
+            )
+        return type(options)(
+            num_ctx=self._num_ctx,
+            temperature=options.temperature,
+            thinking=options.thinking if thinks else None,
+            keep_alive=options.keep_alive,
+        )
+
+    def _take(self, piece: object) -> None:
+        now = self._context.clock.monotonic()
+        if isinstance(piece, TextPiece):
+            self._first_text = self._first_text or now
+            self._text.append(piece.text)
+            self._context.sink.delta(TextDelta(self._message_id, piece.text))
+        elif isinstance(piece, ThinkingPiece):
+            self._first_thought = self._first_thought or now
+            self._thinking.append(piece.text)
+            self._context.sink.delta(ThinkingDelta(self._message_id, piece.text))
+        elif isinstance(piece, CallPiece):
+            self._calls.append(piece)
+        elif isinstance(piece, FinalPiece):
+            self._final = piece
+
+    def _assemble(self) -> AIMessage:
+        text = "".join(self._text)
+        thinking = "".join(self._thinking)
+        if self._final is None:
+            raise SophosError(
+                ErrorCode.STREAM_INCOMPLETE,
+                "The answer ended before it was complete",
+                "Resume to ask the model again",
+            )
+        if not self._calls and not text.strip():
+            raise self._empty(thinking)
+        own = {
+            "at": to_text(self._context.clock.now()),
+            "run_id": self._context.run_id,
+            "model": self._endpoint.model,
+        }
+        by_name = {tool.name: tool for tool in self._tools}
+        return answer(self._message_id, text, thinking, self._calls, by_name, own)
+
+    def _empty(self, thinking: str) -> SophosError:
+        if self._final is not None and self._final.done_reason == "length":
+            why = "the context was full before an answer began"
+            remedy = "Raise answer.num_ctx in the settings, or begin a new chat"
+        elif thinking:
+            why = "it only thought"
+            remedy = "Resume to ask again, or switch thinking off in the settings"
+        else:
+            why = "it ended at once"
+            remedy = "Resume to ask again, or take another model"
+        return SophosError(ErrorCode.EMPTY_ANSWER, f"{self._endpoint.model} gave no answer: {why}", remedy)
+
+    async def _report(self) -> None:
+        final = self._final
+        assert final is not None
+        if final.prompt_tokens:
+            self._context.gauge.learn(self._endpoint.model, self._prompt.characters, final.prompt_tokens)
+        now = self._context.clock.monotonic()
+        thought_until = self._first_text or now
+        events: list[ModelCallFinished | Notice] = [
+            ModelCallFinished(
+                step=self._step,
+                message_id=self._message_id,
+                load_ms=final.load_ms,
+                prompt_ms=final.prompt_ms,
+                thinking_ms=_milliseconds(self._first_thought, thought_until),
+                answer_ms=_milliseconds(self._first_text, now) if self._first_text else final.answer_ms,
+                prompt_tokens=final.prompt_tokens,
+                output_tokens=final.output_tokens,
+            )
+        ]
+        if final.done_reason == "length":
+            text = "The answer was cut: it reached the end of the model's context or its length limit"
+            events.append(Notice(NoticeCode.ANSWER_CUT.value, text))
+        await self._context.sink.emit(*events)
+
+
+def _milliseconds(since: float | None, until: float) -> int | None:
+    return None if since is None else round((until - since) * 1000)

@@ -1,0 +1,175 @@
+"""Fits the prompt, never the thread, to the model's context.
+
+Invariant: the newest user message is always in the prompt, a call and its result stay together, and
+whatever is left out or clipped is counted (DURABILITY.md, rule 18). Sizes in tokens are estimates from
+characters, calibrated by what the engine says it read.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
+
+from sophos_desktop.core.agent.messages import for_engine, text_of
+from sophos_desktop.core.domain.specs import ToolSpec
+
+DEFAULT_NUM_CTX = 8192
+FIRST_TOKENS_PER_CHARACTER = 0.30
+MOST_TOKENS_PER_CHARACTER = 1.5
+MESSAGE_OVERHEAD_TOKENS = 8
+LARGEST_ANSWER_RESERVE_TOKENS = 1024
+SHARE_OF_ONE_RESULT = 0.25
+_SMALLEST_RESULT_CHARACTERS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What goes to the engine, and what does not. `estimated_tokens` counts all that goes."""
+
+    messages: tuple[BaseMessage, ...]
+    left_out_messages: int
+    clipped_results: int
+    characters: int
+    estimated_tokens: int
+    single_message: bool
+
+    @property
+    def is_trimmed(self) -> bool:
+        """True if the engine does not see all of the thread."""
+        return bool(self.left_out_messages or self.clipped_results)
+
+    def notice(self) -> str:
+        """What was left out, as a sentence."""
+        parts = []
+        if self.left_out_messages:
+            plural = "message was" if self.left_out_messages == 1 else "messages were"
+            parts.append(f"{self.left_out_messages} earlier {plural} left out")
+        if self.clipped_results:
+            plural = "result was" if self.clipped_results == 1 else "results were"
+            parts.append(f"{self.clipped_results} long tool {plural} shortened")
+        return f"{' and '.join(parts)}, since the model's context is full; nothing is lost here"
+
+
+class TokenGauge:
+    """Learns how many tokens a model makes of a character. Lives as long as the core."""
+
+    def __init__(self) -> None:
+        self._ratios: dict[str, float] = {}
+
+    def ratio(self, model: str) -> float:
+        """Tokens per character for a model; a guess before its first answer."""
+        return self._ratios.get(model, FIRST_TOKENS_PER_CHARACTER)
+
+    def learn(self, model: str, characters: int, tokens: int) -> None:
+        """The engine read `tokens` for `characters`. Short prompts say little and are passed over."""
+        if characters >= 400 and tokens > 0:
+            self._ratios[model] = min(MOST_TOKENS_PER_CHARACTER, tokens / characters)
+
+    def refused(self, model: str) -> None:
+        """The engine found a prompt too long that seemed to fit: there are more tokens than thought."""
+        self._ratios[model] = min(MOST_TOKENS_PER_CHARACTER, self.ratio(model) * 1.5)
+
+
+def fit_prompt(
+    history: Sequence[BaseMessage],
+    system: str,
+    tools: Sequence[ToolSpec],
+    num_ctx: int,
+    tokens_per_character: float,
+) -> Prompt:
+    """The newest turns that fit into `num_ctx` tokens beside system prompt, tools and room for an answer."""
+    reserve = min(LARGEST_ANSWER_RESERVE_TOKENS, num_ctx // 4)
+    fixed = len(system) + sum(_tool_size(tool) for tool in tools)
+    budget = int((num_ctx - reserve) / tokens_per_character) - fixed
+    result_limit = max(_SMALLEST_RESULT_CHARACTERS, int(num_ctx * SHARE_OF_ONE_RESULT / tokens_per_character))
+    clipper = _Clipper(result_limit)
+    turns = [[clipper.clip(message) for message in turn] for turn in _turns(history)]
+    kept = _newest_that_fit(turns, budget, tokens_per_character)
+    if len(kept) == 1 and _size(kept[0], tokens_per_character) > budget:
+        kept = [_shrink_turn(kept[0], budget, tokens_per_character, clipper)]
+    flat = [message for turn in kept for message in turn]
+    characters = fixed + sum(_message_size(message) for message in flat)
+    prefix: list[BaseMessage] = [SystemMessage(system)] if system else []
+    overhead = MESSAGE_OVERHEAD_TOKENS * (len(flat) + len(prefix))
+    clipped = sum(1 for message in flat if id(message) in clipper.clipped)
+    return Prompt(
+        messages=(*prefix, *flat),
+        left_out_messages=len(history) - len(flat),
+        clipped_results=clipped,
+        characters=characters,
+        estimated_tokens=int(characters * tokens_per_character) + overhead,
+        single_message=len(flat) == 1,
+    )
+
+
+class _Clipper:
+    """Copies messages for the engine and shortens tool results that are too long."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self.clipped: dict[int, BaseMessage] = {}
+
+    def clip(self, message: BaseMessage, limit: int | None = None) -> BaseMessage:
+        limit = self._limit if limit is None else limit
+        text = text_of(message)
+        if not isinstance(message, ToolMessage) or len(text) <= limit:
+            return for_engine(message)
+        left_out = len(text) - limit
+        copy = for_engine(message, f"{text[:limit]}\n[… {left_out} more characters were left out …]")
+        self.clipped[id(copy)] = copy
+        return copy
+
+
+def _turns(history: Sequence[BaseMessage]) -> list[list[BaseMessage]]:
+    """A turn begins with a user's message."""
+    turns: list[list[BaseMessage]] = []
+    for message in history:
+        if isinstance(message, HumanMessage) or not turns:
+            turns.append([])
+        turns[-1].append(message)
+    return turns
+
+
+def _newest_that_fit(turns: list[list[BaseMessage]], budget: int, ratio: float) -> list[list[BaseMessage]]:
+    kept: list[list[BaseMessage]] = []
+    used = 0
+    for turn in reversed(turns):
+        used += _size(turn, ratio)
+        if kept and used > budget:
+            break
+        kept.insert(0, turn)
+    return kept
+
+
+def _shrink_turn(turn: list[BaseMessage], budget: int, ratio: float, clipper: _Clipper) -> list[BaseMessage]:
+    """The last turn alone is too long: shorten its results further, then leave out its oldest calls."""
+    limit = _SMALLEST_RESULT_CHARACTERS
+    results = sum(isinstance(message, ToolMessage) for message in turn)
+    if results:
+        others = sum(_message_size(m, ratio) for m in turn if not isinstance(m, ToolMessage))
+        limit = max(limit, (budget - others) // results - int(MESSAGE_OVERHEAD_TOKENS / ratio) - 60)
+        turn = [
+            clipper.clip(message, limit) if isinstance(message, ToolMessage) else message for message in turn
+        ]
+    head, rest = turn[:1], turn[1:]
+    while rest and _size(head + rest, ratio) > budget:
+        following = next((i for i, m in enumerate(rest[1:], 1) if isinstance(m, AIMessage)), len(rest))
+        rest = rest[following:]
+    return head + rest
+
+
+def _size(messages: Sequence[BaseMessage], ratio: float) -> int:
+    return sum(_message_size(message, ratio) for message in messages)
+
+
+def _message_size(message: BaseMessage, ratio: float | None = None) -> int:
+    """In characters; with `ratio` including the markup that an engine puts around a message."""
+    size = len(text_of(message))
+    if isinstance(message, AIMessage):
+        size += sum(len(call["name"]) + len(json.dumps(call["args"])) for call in message.tool_calls)
+    return size if ratio is None else size + int(MESSAGE_OVERHEAD_TOKENS / ratio)
+
+
+def _tool_size(tool: ToolSpec) -> int:
+    return len(tool.name) + len(tool.description) + len(json.dumps(dict(tool.input_schema)))

@@ -1,0 +1,188 @@
+"""Runs the graph on a thread and reads threads.
+
+Invariant: unfinished means that tasks are left, never `next` (DURABILITY.md, rule 1); no run is ever begun
+from an older checkpoint; a thread that cannot be read is an error, never an empty one.
+"""
+
+import logging
+from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.messages import BaseMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.errors import GraphDrained, GraphRecursionError
+from langgraph.runtime import RunControl
+from langgraph.types import StateSnapshot
+
+from sophos_desktop.core.agent.graph import AGENT, TOOLS, build_graph
+from sophos_desktop.core.agent.messages import partial_answer, to_domain, user_message
+from sophos_desktop.core.agent.run_context import RunContext
+from sophos_desktop.core.agent.state import AgentState
+from sophos_desktop.core.domain.conversation import Message
+from sophos_desktop.core.domain.errors import ErrorCode, SophosError
+
+_log = logging.getLogger(__name__)
+
+_SETTLING_STEP_LIMIT = 25
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A call that waits for a decision; `attempt`: how many attempts had been made."""
+
+    tool_call_id: str
+    server: str
+    tool: str
+    args: dict[str, Any]
+    why: str
+    attempt: int
+    asked_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A thread as it is stored now. `results`: messages of finished tasks that no checkpoint holds yet."""
+
+    messages: tuple[BaseMessage, ...]
+    results: tuple[BaseMessage, ...]
+    questions: tuple[Question, ...]
+    unfinished: bool
+    must_settle: bool
+
+    def holds(self, message_id: str) -> bool:
+        """True if the message is in the thread, or will be once the open step is completed."""
+        return any(message.id == message_id for message in (*self.messages, *self.results))
+
+    def to_domain(self) -> list[Message]:
+        """All messages, as front ends show them."""
+        return [to_domain(message) for message in self.messages]
+
+    @property
+    def message_count(self) -> int:
+        """How many messages are stored."""
+        return len(self.messages)
+
+
+class DrainRequest:
+    """Asks a running graph to stop at the next step's end. Made for one sitting."""
+
+    def __init__(self) -> None:
+        self.control = RunControl()
+
+    def make(self) -> None:
+        """Ask for it; what runs now is finished first."""
+        self.control.request_drain()
+
+    @property
+    def made(self) -> bool:
+        """True once it was asked for."""
+        return self.control.drain_requested
+
+
+class GraphRunner:
+    """Lives as long as the checkpointer, on its loop. Several threads may run at once."""
+
+    def __init__(self, saver: BaseCheckpointSaver[Any]) -> None:
+        """`saver` must be set up."""
+        self._graph = build_graph(saver)
+
+    async def read(self, thread_id: str) -> Thread:
+        """The thread; an empty one if nothing is stored. Raises SophosError THREAD_UNREADABLE, STORE_*."""
+        try:
+            snapshot = await self._graph.aget_state(_config(thread_id))
+        except SophosError:
+            raise
+        except Exception as error:
+            raise SophosError(
+                ErrorCode.THREAD_UNREADABLE,
+                f"The stored state of this conversation cannot be read ({type(error).__name__}: {error})",
+                "Nothing was changed. Run `doctor`, or put back a backup of the database",
+            ) from error
+        return _thread(snapshot)
+
+    async def run(
+        self,
+        context: RunContext,
+        drain: DrainRequest,
+        *,
+        message: tuple[str, str] | None,
+        partials: Sequence[Message] = (),
+        at: str = "",
+        step_limit: int,
+    ) -> None:
+        """Run to the end, a pause or a drain. `message`: id and text of a new one, None to continue.
+
+        Raises SophosError; a drain is no error: it leaves tasks."""
+        new: list[BaseMessage] = [partial_answer(partial) for partial in partials]
+        if message is not None:
+            new.append(user_message(message[0], message[1], at, context.run_id))
+        context.produced.extend(new)
+        await self._drive(context, {"messages": new} if new else None, step_limit, control=drain.control)
+
+    async def settle(self, context: RunContext) -> None:
+        """Finish an open step without calling anything (DURABILITY.md, rule 2)."""
+        context.settling = True
+        try:
+            await self._drive(context, None, _SETTLING_STEP_LIMIT, interrupt_before=[AGENT])
+        finally:
+            context.settling = False
+
+    async def _drive(
+        self, context: RunContext, state: AgentState | None, step_limit: int, **how: Any
+    ) -> None:
+        config = _config(context.conversation_id)
+        config["recursion_limit"] = step_limit
+        # Never `run_id`: LangGraph would take the message for a resume and drop it (DURABILITY.md, rule 4).
+        config["metadata"] = {"sophos_run_id": context.run_id}
+        stream = self._graph.astream(
+            state, config, context=context, durability="sync", stream_mode="tasks", **how
+        )
+        try:
+            async with aclosing(stream) as parts:  # type: ignore[type-var]  # it is a generator
+                async for _ in parts:
+                    pass
+        except GraphDrained:
+            return
+        except GraphRecursionError as error:
+            raise SophosError(
+                ErrorCode.RECURSION_LIMIT,
+                f"The run reached its limit of {step_limit} steps",
+                "Continue to give it as many again, or raise answer.step_limit in the settings",
+            ) from error
+        except SophosError:
+            raise
+        except Exception as error:
+            _log.exception("a run failed in our own code")
+            raise SophosError(
+                ErrorCode.AGENT_FAILURE,
+                f"The agent failed: {type(error).__name__}: {error}",
+                "Resume to try again; the log has the details",
+            ) from error
+
+
+def _config(thread_id: str) -> RunnableConfig:
+    return {"configurable": {"thread_id": thread_id}}
+
+
+def _thread(snapshot: StateSnapshot) -> Thread:
+    messages = tuple(snapshot.values.get("messages", ()))
+    known = {message.id for message in messages}
+    results = tuple(
+        message
+        for task in snapshot.tasks
+        if isinstance(task.result, dict)
+        for message in task.result.get("messages", ())
+        if message.id not in known
+    )
+    return Thread(
+        messages=messages,
+        results=results,
+        questions=tuple(Question(**found.value) for task in snapshot.tasks for found in task.interrupts),
+        unfinished=bool(snapshot.tasks),
+        must_settle=any(
+            task.name in (TOOLS, "__start__") or task.result is not None for task in snapshot.tasks
+        ),
+    )

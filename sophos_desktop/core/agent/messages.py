@@ -1,0 +1,145 @@
+"""Makes LangChain's messages and reads them back as the domain's.
+
+Invariant: what Sophos adds to a message lives under `additional_kwargs["sophos"]` and never reaches an
+engine; every message has a UUIDv7, every call the id `<message_id>:<index>` (DURABILITY.md, rule 7).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCall, ToolMessage
+
+from sophos_desktop.core.agent.chat_pieces import CallPiece
+from sophos_desktop.core.agent.state import ToolTask
+from sophos_desktop.core.domain.conversation import Message, MessageState, Role, ToolStatus
+from sophos_desktop.core.domain.conversation import ToolCall as DomainToolCall
+from sophos_desktop.core.domain.specs import ToolSpec
+from sophos_desktop.foundation.ids import new_id
+
+KEY = "sophos"
+
+
+def user_message(message_id: str, text: str, at: str, run_id: str) -> HumanMessage:
+    """What the user wrote."""
+    return HumanMessage(text, id=message_id, additional_kwargs={KEY: {"at": at, "run_id": run_id}})
+
+
+def partial_answer(message: Message) -> AIMessage:
+    """An answer that did not end, for the thread (DURABILITY.md, rule 11)."""
+    own = {"at": message.at, "run_id": message.run_id, "model": message.model, "state": message.state.value}
+    if message.thinking:
+        own["thinking"] = message.thinking
+    return AIMessage(message.text, id=message.id, additional_kwargs={KEY: own})
+
+
+def answer(
+    message_id: str,
+    text: str,
+    thinking: str,
+    calls: Sequence[CallPiece],
+    tools: Mapping[str, ToolSpec],
+    own: Mapping[str, Any],
+) -> AIMessage:
+    """A complete answer of the model. `tools` by model-facing name; `own`: at, run_id, model."""
+    tool_calls = []
+    named = []
+    for index, call in enumerate(calls):
+        spec = tools.get(call.name)
+        tool_calls.append(
+            ToolCall(id=f"{message_id}:{index}", name=call.name or "unnamed", args=call.args or {})
+        )
+        named.append(
+            {
+                "server": spec.server if spec else "",
+                "tool": spec.tool if spec else call.name,
+                "problem": call.problem,
+            }
+        )
+    extra: dict[str, Any] = dict(own)
+    if thinking:
+        extra["thinking"] = thinking
+    if named:
+        extra["calls"] = named
+    return AIMessage(text, id=message_id, tool_calls=tool_calls, additional_kwargs={KEY: extra})
+
+
+def tool_answer(
+    task: ToolTask, text: str, status: ToolStatus, args: Mapping[str, Any], at: str, run_id: str
+) -> ToolMessage:
+    """The answer to a call; `args` are those really sent."""
+    own = {"at": at, "run_id": run_id, "tool_status": status.value, "args": dict(args)}
+    return ToolMessage(
+        text,
+        id=new_id(),
+        tool_call_id=task["id"],
+        name=task["name"],
+        status="success" if status is ToolStatus.OK else "error",
+        additional_kwargs={KEY: own},
+    )
+
+
+def tool_tasks(message: AIMessage) -> list[ToolTask]:
+    """The calls of an answer, ready to be sent to the tools node."""
+    named = _own(message).get("calls", [])
+    tasks = []
+    for index, call in enumerate(message.tool_calls):
+        about = named[index] if index < len(named) else {}
+        tasks.append(
+            ToolTask(
+                id=call["id"] or f"{message.id}:{index}",
+                name=call["name"],
+                args=dict(call["args"]),
+                problem=about.get("problem"),
+                server=about.get("server", ""),
+                tool=about.get("tool", call["name"]),
+            )
+        )
+    return tasks
+
+
+def to_domain(message: BaseMessage) -> Message:
+    """A message of the thread as every front end shows it."""
+    own = _own(message)
+    status = own.get("tool_status")
+    return Message(
+        id=str(message.id),
+        role=_role(message),
+        text=text_of(message),
+        thinking=own.get("thinking"),
+        tool_calls=tuple(
+            DomainToolCall(task["id"], task["server"], task["tool"], task["args"])
+            for task in (tool_tasks(message) if isinstance(message, AIMessage) else ())
+        ),
+        tool_call_id=message.tool_call_id if isinstance(message, ToolMessage) else None,
+        tool_status=ToolStatus(status) if status else None,
+        state=MessageState(own.get("state", MessageState.COMPLETE.value)),
+        at=own.get("at"),
+        model=own.get("model"),
+        run_id=own.get("run_id"),
+    )
+
+
+def for_engine(message: BaseMessage, text: str | None = None) -> BaseMessage:
+    """A copy that holds nothing but what an engine needs; `text` stands in for a clipped text."""
+    content = text_of(message) if text is None else text
+    if isinstance(message, AIMessage):
+        return AIMessage(content, tool_calls=message.tool_calls)
+    if isinstance(message, ToolMessage):
+        return ToolMessage(content, tool_call_id=message.tool_call_id, name=message.name)
+    return HumanMessage(content)
+
+
+def text_of(message: BaseMessage) -> str:
+    """The text of a message, also where a foreign one has it in parts."""
+    return str(message.text)
+
+
+def _role(message: BaseMessage) -> Role:
+    if isinstance(message, AIMessage):
+        return Role.ASSISTANT
+    return Role.TOOL if isinstance(message, ToolMessage) else Role.USER
+
+
+def _own(message: BaseMessage) -> dict[str, Any]:
+    own = message.additional_kwargs.get(KEY)
+    return own if isinstance(own, dict) else {}

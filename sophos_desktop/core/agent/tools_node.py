@@ -1,0 +1,160 @@
+"""The tools node: one call each, around the journal (DURABILITY.md, rules 5 to 8).
+
+Invariant: nothing is sent before its attempt is committed; a recorded result is never asked for again; the
+node raises nothing but interrupts and cancellation, since one failing call would cancel its siblings.
+"""
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from langchain_core.messages import ToolMessage
+from langgraph.errors import GraphBubbleUp
+from langgraph.runtime import Runtime
+from langgraph.types import interrupt
+
+from sophos_desktop.core.agent.messages import tool_answer
+from sophos_desktop.core.agent.run_context import RunContext, current_step
+from sophos_desktop.core.agent.state import ToolTask
+from sophos_desktop.core.domain.conversation import ToolStatus
+from sophos_desktop.core.domain.errors import NoticeCode, SophosError
+from sophos_desktop.core.domain.events import Notice, StepEvent, ToolCallFinished, ToolCallStarted
+from sophos_desktop.core.domain.ports import ToolAttempt, ToolCallLost, ToolServerDown
+from sophos_desktop.core.domain.specs import ToolResult, ToolSpec
+from sophos_desktop.foundation.clock import to_text
+
+_log = logging.getLogger(__name__)
+
+NEVER_STARTED = "This call was not made: the run ended before it."
+OUTCOME_UNKNOWN = "This call was interrupted: whether it took effect is unknown. Check before you repeat it."
+SKIPPED = "The user chose not to repeat this interrupted call: whether it took effect is unknown."
+
+
+async def tools(state: ToolTask, runtime: Runtime[RunContext]) -> dict[str, Any]:
+    """Answer one call: from the journal, by a decision, or by making it."""
+    context = runtime.context
+    try:
+        message = await _Call(context, state, current_step()).answer()
+    except GraphBubbleUp:
+        raise
+    except SophosError as error:
+        # The store refused. The answer says so; its own checkpoint is refused too if that goes on.
+        message = _error(
+            context, state, f"The call could not be recorded, so it was not made: {error.message}"
+        )
+    except Exception as error:  # noqa: BLE001  # rule 8: an error here would cancel the sibling calls
+        _log.exception("a tool call failed in our own code")
+        message = _error(context, state, f"The call failed inside Sophos: {type(error).__name__}")
+    context.produced.append(message)
+    return {"messages": [message]}
+
+
+def _error(context: RunContext, task: ToolTask, text: str) -> ToolMessage:
+    now = to_text(context.clock.now())
+    return tool_answer(task, text, ToolStatus.ERROR, task["args"], now, context.run_id)
+
+
+class _Call:
+    """One call on its way to an answer."""
+
+    def __init__(self, context: RunContext, task: ToolTask, step: int) -> None:
+        self._context = context
+        self._task = task
+        self._step = step
+
+    async def answer(self) -> ToolMessage:
+        latest = await self._context.journal.latest_attempt(self._task["id"])
+        if latest is None:
+            if self._context.settling:
+                return await self._say(NEVER_STARTED, ToolStatus.INTERRUPTED)
+            return await self._make(self._task["args"])
+        if latest.state == "finished":
+            return await self._repeat_recorded(latest)
+        return await self._resolve_uncertain(latest)
+
+    async def _repeat_recorded(self, attempt: ToolAttempt) -> ToolMessage:
+        # Without its text a checkpoint held the result already, and this task would not be open.
+        result = attempt.result or ToolResult(OUTCOME_UNKNOWN, is_error=True)
+        status = ToolStatus.ERROR if result.is_error else ToolStatus.OK
+        await self._context.sink.emit(
+            ToolCallFinished(self._task["id"], status.value, result.text, None, recorded=True)
+        )
+        return self._message(result.text, status, attempt.args)
+
+    async def _resolve_uncertain(self, attempt: ToolAttempt) -> ToolMessage:
+        decision = await self._context.journal.decision(self._task["id"], attempt.attempt)
+        if decision is not None and decision.decision == "skip":
+            return await self._say(SKIPPED, ToolStatus.SKIPPED)
+        if decision is not None and decision.decision == "result":
+            return await self._say(decision.result or "", ToolStatus.OK)
+        if self._context.settling:
+            return await self._say(OUTCOME_UNKNOWN, ToolStatus.INTERRUPTED)
+        if decision is not None and decision.decision == "run-again":
+            return await self._make(decision.args if decision.args is not None else attempt.args)
+        spec = self._context.catalog.find(self._task["name"])
+        if spec is None:
+            # Its server may still be starting; whether the call may be repeated depends on it.
+            await self._context.catalog.settle(self._context.tool_start_wait_seconds)
+            spec = self._context.catalog.find(self._task["name"])
+        if spec is not None and spec.repeatable:
+            return await self._make(attempt.args)
+        interrupt(
+            {
+                "tool_call_id": self._task["id"],
+                "server": attempt.server,
+                "tool": attempt.tool,
+                "args": dict(attempt.args),
+                "why": "uncertain",
+                "attempt": attempt.attempt,
+                "asked_at": to_text(self._context.clock.now()),
+            }
+        )
+        raise AssertionError("interrupt() does not return: no run is continued with a resume value")
+
+    async def _make(self, args: Mapping[str, Any]) -> ToolMessage:
+        if self._task["problem"]:
+            return await self._say(self._task["problem"], ToolStatus.ERROR)
+        await self._context.catalog.settle(self._context.tool_start_wait_seconds)
+        spec = self._context.catalog.find(self._task["name"])
+        if spec is None:
+            known = ", ".join(tool.name for tool in self._context.catalog.tools()) or "none"
+            text = f"There is no tool called {self._task['name']}. The tools are: {known}"
+            return await self._say(text, ToolStatus.ERROR)
+        attempt = await self._context.journal.start_attempt(
+            self._task["id"], self._context.run_id, spec.server, spec.tool, args
+        )
+        await self._context.sink.emit(
+            StepEvent(step=self._step, node="tools", phase="started"),
+            ToolCallStarted(self._task["id"], spec.server, spec.tool, dict(args), attempt.attempt),
+        )
+        began = self._context.clock.monotonic()
+        result, status = await self._send(spec, args)
+        recorded = await self._context.journal.finish_attempt(attempt, result)
+        duration = round((self._context.clock.monotonic() - began) * 1000)
+        if recorded:
+            await self._context.sink.emit(
+                ToolCallFinished(self._task["id"], status.value, result.text, duration, recorded=False)
+            )
+        return self._message(result.text, status, args)
+
+    async def _send(self, spec: ToolSpec, args: Mapping[str, Any]) -> tuple[ToolResult, ToolStatus]:
+        try:
+            result = await self._context.catalog.call(spec, args)
+        except ToolServerDown as error:
+            text = f"The tool server {spec.server} is not available: {error}"
+            await self._context.sink.emit(Notice(NoticeCode.TOOL_SERVER_DOWN.value, text))
+            return ToolResult(text, is_error=True), ToolStatus.ERROR
+        except ToolCallLost as error:
+            return ToolResult(f"{error} {OUTCOME_UNKNOWN}", is_error=True), ToolStatus.INTERRUPTED
+        return result, ToolStatus.ERROR if result.is_error else ToolStatus.OK
+
+    async def _say(self, text: str, status: ToolStatus) -> ToolMessage:
+        """An answer for which nothing is sent."""
+        await self._context.sink.emit(
+            ToolCallFinished(self._task["id"], status.value, text, None, recorded=False)
+        )
+        return self._message(text, status, self._task["args"])
+
+    def _message(self, text: str, status: ToolStatus, args: Mapping[str, Any]) -> ToolMessage:
+        now = to_text(self._context.clock.now())
+        return tool_answer(self._task, text, status, args, now, self._context.run_id)

@@ -1,0 +1,210 @@
+"""The headless composition root: `async with open_core(options) as core`.
+
+Invariant: everything is made here, once, and passed on explicitly; it is closed in the opposite order:
+runs, tool servers, engines, the write-ahead log, the file, the owner's lock.
+"""
+
+import logging
+import os
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+
+from sophos_desktop.core.agent.chat_models import ChatModels
+from sophos_desktop.core.agent.context import TokenGauge
+from sophos_desktop.core.agent.graph_runner import GraphRunner
+from sophos_desktop.core.domain.errors import ErrorCode, SophosError
+from sophos_desktop.core.domain.events import Notice
+from sophos_desktop.core.domain.ports import EngineDirectory, ServerDirectory
+from sophos_desktop.core.domain.specs import EngineKind
+from sophos_desktop.core.engines.directory import EngineConfiguration, Engines
+from sophos_desktop.core.engines.starter_process import StarterProcess
+from sophos_desktop.core.mcp_host.config import LoadedConfig, McpConfigSource
+from sophos_desktop.core.mcp_host.host import ToolHost
+from sophos_desktop.core.mcp_host.limits import HostLimits
+from sophos_desktop.core.runs.conversations import Conversations
+from sophos_desktop.core.runs.decisions import Decisions
+from sophos_desktop.core.runs.doctor import Doctor
+from sophos_desktop.core.runs.recovery import RecoveredRun, Recovery
+from sophos_desktop.core.runs.registry import RunRegistry
+from sophos_desktop.core.runs.sitting_factory import SittingFactory
+from sophos_desktop.core.runs.stores import Stores
+from sophos_desktop.core.settings.service import SettingsService
+from sophos_desktop.core.settings.system_prompt import SystemPrompt
+from sophos_desktop.core.store.checkpoints import open_checkpoints
+from sophos_desktop.core.store.children import ChildStore
+from sophos_desktop.core.store.conversations import ConversationStore
+from sophos_desktop.core.store.database import LOCK_WAIT_SECONDS, Database
+from sophos_desktop.core.store.journal import JournalStore
+from sophos_desktop.core.store.runs import RunStore
+from sophos_desktop.core.store.trace import TraceStore
+from sophos_desktop.foundation import resources
+from sophos_desktop.foundation.clock import Clock, SystemClock
+from sophos_desktop.foundation.owner_lock import OwnerLock
+from sophos_desktop.foundation.paths import AppPaths, prepare
+from sophos_desktop.foundation.tasks import TaskOwner
+
+_log = logging.getLogger(__name__)
+
+CLOSING_DRAIN_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class CoreOptions:
+    """What a front end decides. `tool_servers` False: read only, no server is started."""
+
+    paths: AppPaths
+    environ: Mapping[str, str]
+    clock: Clock = field(default_factory=SystemClock)
+    tool_servers: bool = True
+    lock_wait_seconds: float = LOCK_WAIT_SECONDS
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    """The program without a screen; valid inside `open_core`'s block."""
+
+    paths: AppPaths
+    settings: SettingsService
+    engines: EngineDirectory
+    servers: ServerDirectory
+    tool_host: ToolHost
+    runs: RunRegistry
+    conversations: Conversations
+    decisions: Decisions
+    doctor: Doctor
+    notices: tuple[Notice, ...]
+    recovered: tuple[RecoveredRun, ...]
+
+
+@asynccontextmanager
+async def open_core(options: CoreOptions) -> AsyncIterator[Core]:
+    """Open the store, recover, start the tool servers in the background. Raises SophosError STORE_*."""
+    _switch_off_tracing()
+    async with AsyncExitStack() as stack:
+        owner = _become_owner(options.paths)
+        stack.callback(owner.release)
+        database = Database(options.paths.database, lock_wait_seconds=options.lock_wait_seconds)
+        stack.push_async_callback(database.close)
+        await database.open(options.paths.backups_dir)
+        saver = await open_checkpoints(database.path, lock_wait_seconds=options.lock_wait_seconds)
+        stack.push_async_callback(_fold_log, database)
+        stack.push_async_callback(saver.close)
+        stores = Stores(
+            conversations=ConversationStore(database, options.clock),
+            runs=RunStore(database, options.clock),
+            journal=JournalStore(database, options.clock),
+            trace=TraceStore(database),
+            children=ChildStore(database, owner.id),
+            saver=saver,
+            graph=GraphRunner(saver),
+            clock=options.clock,
+        )
+        settings = SettingsService(options.paths, options.environ)
+        tasks = TaskOwner(_report_bug)
+        stack.push_async_callback(tasks.close)
+        engines = _engines(options, settings, stores, tasks)
+        stack.push_async_callback(engines.close)
+        chat_models = ChatModels()
+        stack.push_async_callback(chat_models.aclose)
+        host = _tool_host(options, settings, stores)
+        stack.push_async_callback(host.close)
+        factory = SittingFactory(
+            stores=stores,
+            engines=engines,
+            catalog=host,
+            stream_chat=chat_models.stream_chat,
+            settings=lambda: settings.current,
+            system_prompt=SystemPrompt(options.paths),
+            gauge=TokenGauge(),
+            said=set(),
+        )
+        runs = RunRegistry(stores, factory, owner.id)
+        recovery = Recovery(stores, options.paths.owners_dir, owner.id, runs.works_on)
+        runs.use(recovery)
+        recovered = await recovery.at_start()
+        stack.push_async_callback(runs.close)
+        stack.push_async_callback(runs.drain, CLOSING_DRAIN_SECONDS)
+        host.start()
+        yield Core(
+            paths=options.paths,
+            settings=settings,
+            engines=engines,
+            servers=host,
+            tool_host=host,
+            runs=runs,
+            conversations=Conversations(stores),
+            decisions=Decisions(stores),
+            doctor=Doctor(database, stores, options.paths, settings, engines, host, owner.id),
+            notices=(*settings.notices, *host.notices),
+            recovered=tuple(recovered),
+        )
+
+
+def _become_owner(paths: AppPaths) -> OwnerLock:
+    try:
+        prepare(paths)
+        return OwnerLock.acquire(paths.owners_dir)
+    except PermissionError as error:
+        raise SophosError(
+            ErrorCode.STORE_READ_ONLY,
+            f"The data folder {paths.data_dir} cannot be written",
+            "Give your user the right to write it, or choose another with --data-dir",
+        ) from error
+    except OSError as error:
+        code = ErrorCode.STORE_READ_ONLY if error.errno == 30 else ErrorCode.STORE_UNREACHABLE
+        raise SophosError(
+            code,
+            f"The data folder {paths.data_dir} cannot be used: {error.strerror or error}",
+            "Check that it is a folder on a disk that can be written, or choose another with --data-dir",
+        ) from error
+
+
+def _engines(options: CoreOptions, settings: SettingsService, stores: Stores, tasks: TaskOwner) -> Engines:
+    def configuration() -> EngineConfiguration:
+        engine = settings.current.engine
+        kind = None if engine.kind == "auto" else EngineKind(engine.kind)
+        return EngineConfiguration(kind, engine.host, engine.model or None)
+
+    async def last_used() -> str | None:
+        return await stores.runs.latest_model(EngineKind.OLLAMA.value)
+
+    starter = StarterProcess(stores.children, tasks, environ=options.environ)
+    return Engines(configuration, starter, last_used)
+
+
+def _tool_host(options: CoreOptions, settings: SettingsService, stores: Stores) -> ToolHost:
+    config = LoadedConfig(())
+    if options.tool_servers:
+        config = McpConfigSource(
+            resources.shipped_config("mcp.json"),
+            options.paths.mcp_file,
+            options.environ,
+            options.paths.memory_file,
+        ).load()
+    return ToolHost(
+        config,
+        records=stores.children,
+        environ=options.environ,
+        on_error=_report_bug,
+        clock=options.clock,
+        limits=HostLimits(call_seconds=settings.current.tools.timeout_seconds),
+    )
+
+
+async def _fold_log(database: Database) -> None:
+    try:
+        await database.checkpoint_wal()
+    except SophosError as error:
+        # Another process reads, or the disk is full: the log is folded in at the next start.
+        _log.info("the write-ahead log was not folded in: %s", error.code)
+
+
+def _switch_off_tracing() -> None:
+    """LangSmith comes along with LangGraph and reacts to stray variables: nothing leaves this machine."""
+    for name in ("LANGSMITH_TRACING", "LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING", "LANGCHAIN_TRACING_V2"):
+        os.environ[name] = "false"
+
+
+def _report_bug(error: BaseException) -> None:
+    _log.error("a background task failed", exc_info=error)

@@ -1,0 +1,1 @@
+"""The words of Sophos as frozen types. Standard library only."""

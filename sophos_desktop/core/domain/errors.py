@@ -1,0 +1,103 @@
+"""The errors that a person can do something about.
+
+Invariant: each has a code of the contract, a title, a remedy and an exit code. Whatever is not a
+`SophosError` is a bug of ours and keeps its traceback.
+"""
+
+from enum import StrEnum
+
+
+class ErrorCode(StrEnum):
+    """The codes; their names are promises to scripts."""
+
+    BAD_REQUEST = "BAD_REQUEST"
+    NOT_FOUND = "NOT_FOUND"
+    AMBIGUOUS_ID = "AMBIGUOUS_ID"
+    SESSION_IN_PROGRESS = "SESSION_IN_PROGRESS"
+    APPROVAL_PENDING = "APPROVAL_PENDING"
+    RUN_NOT_RESUMABLE = "RUN_NOT_RESUMABLE"
+    DECISION_STALE = "DECISION_STALE"
+    ILLEGAL_TRANSITION = "ILLEGAL_TRANSITION"
+    CONVERSATION_ARCHIVED = "CONVERSATION_ARCHIVED"
+    ENGINE_UNREACHABLE = "ENGINE_UNREACHABLE"
+    MODEL_UNAVAILABLE = "MODEL_UNAVAILABLE"
+    ENGINE_ERROR = "ENGINE_ERROR"
+    ENGINE_BUSY = "ENGINE_BUSY"
+    EMPTY_ANSWER = "EMPTY_ANSWER"
+    STREAM_INCOMPLETE = "STREAM_INCOMPLETE"
+    CONTEXT_EXCEEDED = "CONTEXT_EXCEEDED"
+    RECURSION_LIMIT = "RECURSION_LIMIT"
+    THREAD_UNREADABLE = "THREAD_UNREADABLE"
+    EXPORT_FAILED = "EXPORT_FAILED"
+    STORE_BUSY = "STORE_BUSY"
+    STORE_FULL = "STORE_FULL"
+    STORE_READ_ONLY = "STORE_READ_ONLY"
+    STORE_CORRUPT = "STORE_CORRUPT"
+    STORE_TOO_NEW = "STORE_TOO_NEW"
+    STORE_UNSUPPORTED = "STORE_UNSUPPORTED"
+    STORE_UNREACHABLE = "STORE_UNREACHABLE"
+    AGENT_FAILURE = "AGENT_FAILURE"
+
+    @property
+    def exit_code(self) -> int:
+        """What the command line exits with: the table of CLI.md."""
+        if self in _USAGE:
+            return 2
+        if self in _NOT_FOUND:
+            return 6
+        if self in _CONFLICT:
+            return 5
+        if self.startswith("STORE_") or self is ErrorCode.EXPORT_FAILED:
+            return 7
+        return 3
+
+
+_USAGE = frozenset({ErrorCode.BAD_REQUEST, ErrorCode.ILLEGAL_TRANSITION})
+_NOT_FOUND = frozenset({ErrorCode.NOT_FOUND, ErrorCode.AMBIGUOUS_ID})
+_CONFLICT = frozenset(
+    {
+        ErrorCode.SESSION_IN_PROGRESS,
+        ErrorCode.APPROVAL_PENDING,
+        ErrorCode.RUN_NOT_RESUMABLE,
+        ErrorCode.DECISION_STALE,
+        ErrorCode.CONVERSATION_ARCHIVED,
+    }
+)
+
+
+class NoticeCode(StrEnum):
+    """What a run says without ending."""
+
+    CONFIG_INVALID = "CONFIG_INVALID"
+    MODEL_LACKS_TOOLS = "MODEL_LACKS_TOOLS"
+    MODEL_LACKS_THINKING = "MODEL_LACKS_THINKING"
+    MODEL_LACKS_VISION = "MODEL_LACKS_VISION"
+    ANSWER_CUT = "ANSWER_CUT"
+    CONTEXT_TRIMMED = "CONTEXT_TRIMMED"
+    TOOL_SERVER_DOWN = "TOOL_SERVER_DOWN"
+    STEP_LIMIT_INVALID = "STEP_LIMIT_INVALID"
+    ENGINE_CHOSEN = "ENGINE_CHOSEN"
+
+
+class SophosError(Exception):
+    """An error of the environment or of the user's request."""
+
+    def __init__(self, code: ErrorCode, title: str, remedy: str = "") -> None:
+        """`title` is one clear sentence without a full stop; `remedy` says what to do."""
+        super().__init__(title)
+        self.code = code
+        self.title = title
+        self.remedy = remedy
+
+    @property
+    def exit_code(self) -> int:
+        """What the command line exits with."""
+        return self.code.exit_code
+
+    @property
+    def message(self) -> str:
+        """Title and remedy, as it is recorded with a run."""
+        return f"{self.title}. {self.remedy}".strip() if self.remedy else self.title
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.message}"

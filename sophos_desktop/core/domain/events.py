@@ -1,0 +1,220 @@
+"""Events: one fact each about a run; the contract of every front end.
+
+Invariant: an event is frozen, tagged by `type` and numbered by its envelope `(run_id, seq)`. Fields may be
+added to a type, never renamed or dropped. `STORED` types last; deltas (`text`, `thinking`) do not.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Literal
+
+from sophos_desktop.core.domain.conversation import Message
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted:
+    """A sitting of the run begins."""
+
+    type: ClassVar[str] = "run_started"
+    conversation_id: str
+    kind: str
+    engine: str | None
+    model: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class StepEvent:
+    """A super-step began or its checkpoint is written."""
+
+    type: ClassVar[str] = "step"
+    step: int
+    node: str
+    phase: Literal["started", "finished"]
+    duration_ms: int | None = None
+    checkpoint_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCallFinished:
+    """One call of the model ended; times in milliseconds."""
+
+    type: ClassVar[str] = "model_call"
+    step: int
+    message_id: str
+    load_ms: int | None
+    prompt_ms: int | None
+    thinking_ms: int | None
+    answer_ms: int | None
+    prompt_tokens: int | None
+    output_tokens: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingDelta:
+    """More thinking of a message."""
+
+    type: ClassVar[str] = "thinking"
+    message_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """More text of a message."""
+
+    type: ClassVar[str] = "text"
+    message_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallStarted:
+    """A call is about to leave this machine: its attempt is in the journal."""
+
+    type: ClassVar[str] = "tool_call"
+    tool_call_id: str
+    server: str
+    tool: str
+    args: Mapping[str, Any]
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallFinished:
+    """The call's result is recorded. `recorded`: taken from the journal, not called."""
+
+    type: ClassVar[str] = "tool_result"
+    tool_call_id: str
+    status: str
+    text: str
+    duration_ms: int | None
+    recorded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalNeeded:
+    """The run waits for a decision on a call."""
+
+    type: ClassVar[str] = "approval_needed"
+    tool_call_id: str
+    server: str
+    tool: str
+    args: Mapping[str, Any]
+    why: Literal["approval", "uncertain"]
+    asked_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something the user should know; the run goes on."""
+
+    type: ClassVar[str] = "notice"
+    code: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """What recovery found out about the run."""
+
+    type: ClassVar[str] = "recovered"
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class MessageStored:
+    """A message is in the thread: a checkpoint holds it."""
+
+    type: ClassVar[str] = "message"
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a sitting used."""
+
+    prompt_tokens: int = 0
+    output_tokens: int = 0
+    model_calls: int = 0
+    tool_calls: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SittingEnded:
+    """The sitting is over and its outcome is recorded."""
+
+    type: ClassVar[str] = "end"
+    status: str
+    error_code: str | None
+    error_message: str | None
+    resumable: bool
+    usage: Usage
+
+
+Event = (
+    RunStarted
+    | StepEvent
+    | ModelCallFinished
+    | ThinkingDelta
+    | TextDelta
+    | ToolCallStarted
+    | ToolCallFinished
+    | ApprovalNeeded
+    | Notice
+    | Recovered
+    | MessageStored
+    | SittingEnded
+)
+
+EVENT_TYPES: dict[str, type[Event]] = {
+    kind.type: kind
+    for kind in (
+        RunStarted,
+        StepEvent,
+        ModelCallFinished,
+        ThinkingDelta,
+        TextDelta,
+        ToolCallStarted,
+        ToolCallFinished,
+        ApprovalNeeded,
+        Notice,
+        Recovered,
+        MessageStored,
+        SittingEnded,
+    )
+}
+
+DELTAS = (TextDelta, ThinkingDelta)
+
+
+@dataclass(frozen=True, slots=True)
+class RunEvent:
+    """An event in its envelope. `seq` starts at 1; stored events leave gaps where deltas were."""
+
+    run_id: str
+    seq: int
+    at: str
+    event: Event
+
+    def to_json(self) -> dict[str, Any]:
+        """The contract's shape: the envelope and the fields of the event, flat."""
+        return {
+            "v": SCHEMA_VERSION,
+            "run_id": self.run_id,
+            "seq": self.seq,
+            "at": self.at,
+            "type": self.event.type,
+            **event_fields(self.event),
+        }
+
+
+def event_fields(event: Event) -> dict[str, Any]:
+    """The event's own fields as JSON values."""
+    if isinstance(event, MessageStored):
+        return {"message": event.message.to_json()}
+    values = {item.name: getattr(event, item.name) for item in fields(event)}
+    if isinstance(event, SittingEnded):
+        values["usage"] = {item.name: getattr(event.usage, item.name) for item in fields(event.usage)}
+    return values

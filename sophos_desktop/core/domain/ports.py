@@ -1,0 +1,147 @@
+"""What the parts of the core ask of one another.
+
+Invariant: a part of the core knows its siblings only by these protocols; `assembly` joins them.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from sophos_desktop.core.domain.specs import (
+    EngineChoice,
+    EngineKind,
+    EngineStatus,
+    ModelEndpoint,
+    ModelInfo,
+    ServerStatus,
+    ToolResult,
+    ToolSpec,
+)
+
+
+class ToolCallLost(Exception):
+    """The call was sent and its server died or went silent: nobody knows whether it ran."""
+
+
+class ToolServerDown(Exception):
+    """The call was not sent: its server is not there. The message says why, in words."""
+
+
+class ToolCatalog(Protocol):
+    """The tools that servers offer now."""
+
+    def tools(self) -> Sequence[ToolSpec]:
+        """All tools of servers that are ready, in a stable order."""
+
+    def find(self, name: str) -> ToolSpec | None:
+        """The tool with this model-facing name, also if its server is down right now."""
+
+    async def settle(self, timeout_seconds: float) -> None:
+        """Wait until no server is starting, at most for the time-out counted from each one's start."""
+
+    async def call(self, spec: ToolSpec, args: Mapping[str, Any]) -> ToolResult:
+        """Call a tool. Raises ToolServerDown (nothing was sent) or ToolCallLost (outcome unknown)."""
+
+
+class ServerDirectory(Protocol):
+    """The servers themselves, for the front ends."""
+
+    def statuses(self) -> Sequence[ServerStatus]:
+        """All configured servers, by name."""
+
+    def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call `listener` on the loop whenever a status changes; returns what ends that."""
+
+
+class EngineDirectory(Protocol):
+    """The engines and their models."""
+
+    async def models(self, engine: EngineKind) -> Sequence[ModelInfo]:
+        """What an engine has. Raises SophosError ENGINE_UNREACHABLE or ENGINE_ERROR."""
+
+    async def choose(self, engine: EngineKind | None, model: str | None) -> EngineChoice:
+        """Fill in what the caller left open. Raises SophosError."""
+
+    async def endpoint(self, choice: EngineChoice) -> ModelEndpoint:
+        """Where it answers; starts the starter. Raises SophosError (MODEL_UNAVAILABLE, …)."""
+
+    async def status(self) -> EngineStatus:
+        """How the engine that the next run would take stands now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """A child process on record. `pid` and `start_time` are missing between token and spawn."""
+
+    owner: str
+    token: str
+    what: str
+    pid: int | None = None
+    start_time: float | None = None
+
+
+class ChildRecords(Protocol):
+    """Records child processes, so that the next start can end orphans (DURABILITY.md, rule 13)."""
+
+    async def announce(self, what: str) -> str:
+        """Record a child that is about to be spawned; the token goes into its environment."""
+
+    async def spawned(self, token: str, pid: int, start_time: float) -> None:
+        """Add what identifies the process."""
+
+    async def ended(self, token: str) -> None:
+        """The child is gone."""
+
+
+AttemptState = Literal["started", "finished"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAttempt:
+    """One time a call left this machine. `result` is None once a checkpoint holds it."""
+
+    tool_call_id: str
+    attempt: int
+    run_id: str
+    server: str
+    tool: str
+    args: Mapping[str, Any]
+    state: AttemptState
+    started_at: str
+    finished_at: str | None
+    is_error: bool
+    result: ToolResult | None
+
+
+DecisionKind = Literal["allow", "deny", "run-again", "skip", "result"]
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What the user chose for a call; `attempt` is how many attempts had been made when it was asked."""
+
+    tool_call_id: str
+    attempt: int
+    why: Literal["approval", "uncertain"]
+    decision: DecisionKind
+    args: Mapping[str, Any] | None = None
+    reason: str | None = None
+    result: str | None = None
+
+
+class ToolJournal(Protocol):
+    """The journal of one thread and branch, as the tools node uses it (DURABILITY.md, rules 5 and 6)."""
+
+    async def latest_attempt(self, tool_call_id: str) -> ToolAttempt | None:
+        """The newest attempt of a call, or None if it never started."""
+
+    async def start_attempt(
+        self, tool_call_id: str, run_id: str, server: str, tool: str, args: Mapping[str, Any]
+    ) -> ToolAttempt:
+        """Record that the call is about to be sent; committed when this returns."""
+
+    async def finish_attempt(self, attempt: ToolAttempt, result: ToolResult) -> bool:
+        """Record what came back. False: too late, the attempt is no longer open."""
+
+    async def decision(self, tool_call_id: str, attempt: int) -> Decision | None:
+        """What the user chose for the call as it stood after `attempt` attempts."""

@@ -1,0 +1,1 @@
+"""What serves models: the Ollama API and the starter process."""

@@ -1,0 +1,36 @@
+"""What all server tasks of a host share: its patience and its surroundings.
+
+Invariant: frozen; passed in once, by the host.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from sophos_desktop.core.domain.ports import ChildRecords
+from sophos_desktop.core.mcp_host.backoff import RestartPolicy
+from sophos_desktop.core.mcp_host.child import CloseLimits
+from sophos_desktop.foundation.clock import Clock
+from sophos_desktop.foundation.tasks import ErrorRoute
+
+
+@dataclass(frozen=True, slots=True)
+class HostLimits:
+    """The host's patience, in seconds, where `mcp.json` says nothing else."""
+
+    initialize_seconds: float = 60.0
+    call_seconds: float = 120.0
+    still_starting_seconds: float = 5.0
+    restart: RestartPolicy = field(default_factory=RestartPolicy)
+    close: CloseLimits = field(default_factory=CloseLimits)
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What every server task of a host shares."""
+
+    records: ChildRecords
+    environ: Mapping[str, str]
+    clock: Clock
+    limits: HostLimits
+    on_change: Callable[[], None]
+    on_error: ErrorRoute

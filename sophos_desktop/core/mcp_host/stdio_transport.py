@@ -1,0 +1,124 @@
+"""Carries JSON-RPC messages between a child's pipes and an `mcp.ClientSession`.
+
+Invariant: a line that is no message is noted and survived; a request that was withdrawn before it was
+written is never written, and one that was written is known by its id (`SentRequest`).
+"""
+
+import asyncio
+import json
+import logging
+import math
+import re
+from dataclasses import dataclass
+from types import TracebackType
+
+import anyio
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.shared.message import ClientMessageMetadata, SessionMessage
+from mcp.types import JSONRPCMessage, JSONRPCRequest, RequestId
+from pydantic import ValidationError
+
+from sophos_desktop.core.mcp_host.child import ServerChild
+from sophos_desktop.core.mcp_host.stderr_tail import StderrTail
+from sophos_desktop.foundation.tasks import TaskOwner
+
+_log = logging.getLogger(__name__)
+_SHOWN_CHARACTERS = 200
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
+@dataclass
+class SentRequest(ClientMessageMetadata):
+    """Rides on one request to the pipe. `request_id` is set when the request is about to be written,
+    never before; a request `withdrawn` until then stays unwritten."""
+
+    request_id: RequestId | None = None
+    withdrawn: bool = False
+
+
+class StdioTransport:
+    """The two streams of a session over one child. Entered and left around the session."""
+
+    read_stream: MemoryObjectReceiveStream[SessionMessage | Exception]
+    write_stream: MemoryObjectSendStream[SessionMessage]
+
+    def __init__(self, child: ServerChild, tail: StderrTail) -> None:
+        self._child = child
+        self._tail = tail
+        self._tasks = TaskOwner(_report)
+        self._to_session, self.read_stream = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+        # Without a bound, so that posting never waits for a server that does not read its stdin; what
+        # can lie there is bounded by the calls of the runs.
+        streams = anyio.create_memory_object_stream[SessionMessage](math.inf)
+        self.write_stream, self._from_session = streams
+        self.ended = asyncio.Event()
+
+    async def __aenter__(self) -> "StdioTransport":
+        self._tasks.spawn(self._read(), "read a tool server's messages")
+        self._tasks.spawn(self._write(), "write a tool server's messages")
+        return self
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.ended.set()
+        await self._tasks.close()
+        for stream in (self.write_stream, self.read_stream, self._from_session, self._to_session):
+            stream.close()
+
+    def post(self, message: JSONRPCMessage) -> None:
+        """Send a message that needs no answer, without waiting. After the end it is dropped."""
+        try:
+            self.write_stream.send_nowait(SessionMessage(message))
+        except (anyio.ClosedResourceError, anyio.BrokenResourceError):
+            return
+
+    async def _read(self) -> None:
+        try:
+            while (line := await self._child.next_line()) is not None:
+                if (message := self._parsed(line)) is not None:
+                    await self._to_session.send(SessionMessage(message))
+        except (anyio.ClosedResourceError, anyio.BrokenResourceError):
+            return  # the session is being left
+        finally:
+            self.ended.set()
+            self._to_session.close()
+
+    async def _write(self) -> None:
+        async for item in self._from_session:
+            if isinstance(item.metadata, SentRequest) and isinstance(item.message.root, JSONRPCRequest):
+                if item.metadata.withdrawn:
+                    continue
+                item.metadata.request_id = item.message.root.id
+            line = item.message.model_dump_json(by_alias=True, exclude_none=True).encode() + b"\n"
+            try:
+                await self._child.write(line)
+            except BrokenPipeError:
+                continue  # the reader sees the end; whoever waits for an answer is told there
+
+    def _parsed(self, line: bytes) -> JSONRPCMessage | None:
+        if not line.strip():
+            return None
+        try:
+            # Six times faster on a line of 60 MB than letting pydantic parse it for each kind of message.
+            return JSONRPCMessage.model_validate(_load(line))
+        except (ValueError, ValidationError, RecursionError):
+            shown = line[:_SHOWN_CHARACTERS].decode("utf-8", "replace").strip()
+            self._tail.note(f"stdout, no message: {shown}")
+            return None
+
+
+def _load(line: bytes) -> object:
+    value = json.loads(line)
+    if not _SURROGATE.search(line):
+        return value
+    # Halves of surrogate pairs are no text that could be stored or sent on.
+    text = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return json.loads(text)
+
+
+def _report(error: BaseException) -> None:
+    _log.error("the connection to a tool server failed", exc_info=error)

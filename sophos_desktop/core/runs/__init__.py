@@ -1,0 +1,1 @@
+"""Use cases: start, resume, stop, follow, recover, read."""

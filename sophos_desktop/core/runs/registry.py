@@ -1,0 +1,232 @@
+"""The runs of this process: start, resume, decide, stop, drain.
+
+Invariant: a run begins with a claim that is committed when `start` returns; one run per conversation, here
+and in every other process; after `drain` none begins and none is left.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+
+from sophos_desktop.core.domain.conversation import Conversation, ConversationStatus
+from sophos_desktop.core.domain.errors import ErrorCode, SophosError
+from sophos_desktop.core.domain.events import RunEvent, SittingEnded
+from sophos_desktop.core.domain.run import RunKind, RunRecord, RunStatus
+from sophos_desktop.core.domain.specs import EngineKind
+from sophos_desktop.core.runs.questions import undecided_questions
+from sophos_desktop.core.runs.recovery import Recovery
+from sophos_desktop.core.runs.sitting import Sitting
+from sophos_desktop.core.runs.sitting_factory import SittingFactory
+from sophos_desktop.core.runs.stores import Stores
+from sophos_desktop.core.store.runs import Claim, approval_pending
+from sophos_desktop.foundation.ids import new_id
+from sophos_desktop.foundation.tasks import TaskOwner
+
+_log = logging.getLogger(__name__)
+
+Listener = Callable[[str], None]
+
+# A stopped run needs a moment to put its last words down.
+_LAST_WORDS_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class RunHandle:
+    """A run of this process, for whoever started it or wants to follow it."""
+
+    run_id: str
+    conversation_id: str
+    _sitting: Sitting
+
+    def events(self, from_seq: int = 1) -> AsyncIterator[RunEvent]:
+        """What happened in this sitting, then what happens; ends after SittingEnded."""
+        return self._sitting.stream.events(from_seq)
+
+    async def wait(self) -> SittingEnded:
+        """The end of the sitting."""
+        return await self._sitting.stream.wait()
+
+
+class RunRegistry:
+    """Lives as long as the core, on its loop."""
+
+    def __init__(self, stores: Stores, factory: SittingFactory, owner_id: str) -> None:
+        """`owner_id`: the lock file's id of this process."""
+        self._stores = stores
+        self._factory = factory
+        self._owner_id = owner_id
+        self._recovery: Recovery | None = None
+        self._live: dict[str, RunHandle] = {}
+        self._listeners: list[Listener] = []
+        self._tasks = TaskOwner(lambda error: _log.error("a run's task failed", exc_info=error))
+        self._closing = False
+
+    def use(self, recovery: Recovery) -> None:
+        """Recovery asks this registry what it works on, so it is made after it."""
+        self._recovery = recovery
+
+    def works_on(self, run_id: str) -> bool:
+        """True if a task of this process executes the run."""
+        return any(handle.run_id == run_id for handle in self._live.values())
+
+    def active(self, conversation_id: str) -> RunHandle | None:
+        """The run of this process on a conversation."""
+        return self._live.get(conversation_id)
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Call `listener` on the loop with a conversation's id when a run there starts or ends."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener) if listener in self._listeners else None
+
+    async def start(
+        self,
+        conversation_id: str | None,
+        text: str,
+        *,
+        engine: EngineKind | None = None,
+        model: str | None = None,
+    ) -> RunHandle:
+        """Send a message; None begins a conversation. The text is safe when this returns.
+
+        Raises SophosError BAD_REQUEST, NOT_FOUND, SESSION_IN_PROGRESS, APPROVAL_PENDING,
+        CONVERSATION_ARCHIVED, STORE_*."""
+        self._refuse_if_closing()
+        if not text.strip():
+            raise SophosError(ErrorCode.BAD_REQUEST, "The message is empty", "Write something to send")
+        if conversation_id is not None:
+            conversation = await self._open(conversation_id)
+            engine, model = self._factory.preference(conversation, engine, model)
+        claim = Claim(
+            run_id=new_id(),
+            conversation_id=conversation_id or new_id(),
+            kind=RunKind.MESSAGE,
+            owner=self._owner_id,
+            engine=engine.value if engine else None,
+            model=model,
+            input_text=text,
+            input_message_id=new_id(),
+            new_conversation=conversation_id is None,
+        )
+        return await self._launch(await self._stores.runs.claim(claim), engine, model)
+
+    async def resume(
+        self, conversation_id: str, *, engine: EngineKind | None = None, model: str | None = None
+    ) -> RunHandle:
+        """Continue what is left to do.
+
+        Raises SophosError RUN_NOT_RESUMABLE, NOT_FOUND, SESSION_IN_PROGRESS, APPROVAL_PENDING, STORE_*."""
+        self._refuse_if_closing()
+        conversation = await self._open(conversation_id)
+        active = await self._stores.runs.active(conversation_id)
+        if active is not None and active.status is RunStatus.WAITING:
+            return await self.proceed(conversation_id)
+        engine, model = self._factory.preference(conversation, engine, model)
+        claim = Claim(
+            run_id=new_id(),
+            conversation_id=conversation_id,
+            kind=RunKind.RESUME,
+            owner=self._owner_id,
+            engine=engine.value if engine else None,
+            model=model,
+        )
+        if active is None and not (await self._stores.graph.read(conversation_id)).unfinished:
+            raise SophosError(
+                ErrorCode.RUN_NOT_RESUMABLE,
+                "There is nothing to resume: the last answer is complete",
+                "Send a message instead",
+            )
+        return await self._launch(await self._stores.runs.claim(claim), engine, model)
+
+    async def proceed(self, conversation_id: str) -> RunHandle:
+        """Go on with a run that waits, after a decision: the same run, a new sitting.
+
+        Raises SophosError APPROVAL_PENDING (nothing was decided), RUN_NOT_RESUMABLE, SESSION_IN_PROGRESS."""
+        self._refuse_if_closing()
+        conversation = await self._open(conversation_id)
+        active = await self._stores.runs.active(conversation_id)
+        if active is None:
+            raise SophosError(ErrorCode.RUN_NOT_RESUMABLE, "No run waits here", "Send a message instead")
+        thread = await self._stores.graph.read(conversation_id)
+        undecided = await undecided_questions(self._stores.journal, conversation_id, thread)
+        if thread.questions and len(undecided) == len(thread.questions):
+            raise approval_pending()
+        if not await self._stores.runs.reclaim(active.id, self._owner_id):
+            raise SophosError(
+                ErrorCode.SESSION_IN_PROGRESS,
+                "The run already goes on",
+                "Wait until it has ended, or stop it",
+            )
+        record = await self._stores.runs.get(active.id)
+        assert record is not None
+        engine, model = self._factory.preference(conversation, None, None)
+        return await self._launch(record, engine, model)
+
+    async def _open(self, conversation_id: str) -> Conversation:
+        """The conversation, with what a dead owner left there cleared up."""
+        if self._recovery is not None:
+            await self._recovery.before_claim(conversation_id)
+        conversation = await self._stores.conversations.get(conversation_id)
+        if conversation is None:
+            raise SophosError(ErrorCode.NOT_FOUND, "There is no such conversation", "See `list`")
+        if conversation.status is ConversationStatus.ARCHIVED:
+            raise SophosError(
+                ErrorCode.CONVERSATION_ARCHIVED, "The conversation is archived", "Take it out of the archive"
+            )
+        return conversation
+
+    async def _launch(self, record: RunRecord, engine: EngineKind | None, model: str | None) -> RunHandle:
+        first_seq = await self._stores.trace.last_seq(record.id) + 1
+        sitting = self._factory.make(record, engine, model, first_seq)
+        handle = RunHandle(record.id, record.conversation_id, sitting)
+        self._live[record.conversation_id] = handle
+        self._tasks.spawn(self._execute(handle), f"sitting {record.id}")
+        self._tell(record.conversation_id)
+        return handle
+
+    async def _execute(self, handle: RunHandle) -> None:
+        try:
+            await handle._sitting.execute()
+        finally:
+            if self._live.get(handle.conversation_id) is handle:
+                del self._live[handle.conversation_id]
+            self._tell(handle.conversation_id)
+
+    def _tell(self, conversation_id: str) -> None:
+        for listener in tuple(self._listeners):
+            listener(conversation_id)
+
+    def stop(self, conversation_id: str) -> bool:
+        """Stop the run of this process on a conversation; False if there is none."""
+        handle = self._live.get(conversation_id)
+        if handle is None:
+            return False
+        handle._sitting.stop()
+        return True
+
+    async def drain(self, timeout_seconds: float) -> None:
+        """Refuse new runs; let each run's step finish for `timeout_seconds` at most, then end it."""
+        self._closing = True
+        handles = tuple(self._live.values())
+        for handle in handles:
+            handle._sitting.drain()
+        await self._ended(timeout_seconds)
+        for handle in tuple(self._live.values()):
+            handle._sitting.interrupt()
+        await self._ended(_LAST_WORDS_SECONDS)
+
+    async def _ended(self, timeout_seconds: float) -> None:
+        endings = [self._tasks.spawn(h.wait(), f"end of {h.run_id}") for h in self._live.values()]
+        if endings:
+            _, late = await asyncio.wait(endings, timeout=timeout_seconds)
+            for ending in late:
+                ending.cancel()
+
+    async def close(self) -> None:
+        """End every task; the outcome of a run that did not drain is left to recovery."""
+        self._closing = True
+        await self._tasks.close()
+
+    def _refuse_if_closing(self) -> None:
+        if self._closing:
+            raise SophosError(ErrorCode.SESSION_IN_PROGRESS, "Sophos is closing", "Start it again")

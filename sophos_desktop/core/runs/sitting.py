@@ -1,0 +1,236 @@
+"""One sitting: from the claim, or a decision, to the recorded outcome.
+
+Invariant: the outcome is written last, after the graph has stopped and its puts are done; only then is the
+end announced. Whatever arrived and is not in the thread is kept as a partial (DURABILITY.md, rules 9 to 11).
+"""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sophos_desktop.core.agent.graph_runner import DrainRequest, Question, Thread
+from sophos_desktop.core.agent.run_context import RunContext
+from sophos_desktop.core.domain.conversation import Message, MessageState
+from sophos_desktop.core.domain.errors import ErrorCode, SophosError
+from sophos_desktop.core.domain.events import ApprovalNeeded, Event, Recovered, RunStarted, SittingEnded
+from sophos_desktop.core.domain.run import RunRecord, RunStatus
+from sophos_desktop.core.runs.announcer import Announcer
+from sophos_desktop.core.runs.event_stream import EventStream
+from sophos_desktop.core.runs.model_choice import ModelChoice
+from sophos_desktop.core.runs.partials import PartialKeeper
+from sophos_desktop.core.runs.questions import undecided_questions
+from sophos_desktop.core.runs.stores import Stores
+from sophos_desktop.core.store.runs import Outcome
+from sophos_desktop.foundation.clock import to_text
+from sophos_desktop.foundation.tasks import TaskOwner
+
+_log = logging.getLogger(__name__)
+
+
+class Sitting:
+    """Lives from the claim to the end event. Used on one loop; `execute` is its only task but the graph's."""
+
+    def __init__(
+        self,
+        stores: Stores,
+        record: RunRecord,
+        context: RunContext,
+        stream: EventStream,
+        choice: ModelChoice,
+        partials: PartialKeeper,
+        step_limit: int,
+    ) -> None:
+        """`record`: the claimed row; `context`: what its graph's nodes get."""
+        self.record = record
+        self.stream = stream
+        self._stores = stores
+        self._context = context
+        self._choice = choice
+        self._partials = partials
+        self._step_limit = step_limit
+        self._drain = DrainRequest()
+        self._stop_requested = False
+        self._tasks = TaskOwner(lambda error: _log.error("a sitting failed", exc_info=error))
+        self._work: asyncio.Task[SophosError | None] | None = None
+        self._questions_asked: list[Event] = []
+        self._announcer = Announcer(stores, record, context, stream, partials)
+
+    def stop(self) -> None:
+        """End it now: what arrived is kept, the run is `cancelled`."""
+        self._stop_requested = True
+        if self._work is not None:
+            self._work.cancel()
+
+    def drain(self) -> None:
+        """End it after the step that runs now."""
+        self._drain.make()
+
+    def interrupt(self) -> None:
+        """End it now, as part of a drain: the run is `interrupted`."""
+        self._drain.make()
+        if self._work is not None:
+            self._work.cancel()
+
+    async def execute(self) -> SittingEnded:
+        """Run to the outcome. Raises nothing but cancellation."""
+        ending = self._stores.saver.listen(self.record.conversation_id, self._announcer.checkpoint_stored)
+        self._work = self._tasks.spawn(self._drive(), f"run {self.record.id}")
+        if self._stop_requested:
+            self._work.cancel()
+        keeper = self._tasks.spawn(self._partials.keep(self.stream), f"partials {self.record.id}")
+        try:
+            await asyncio.wait({self._work})
+            error = None if self._work.cancelled() else self._work.result()
+            keeper.cancel()
+            await asyncio.wait({keeper})
+            await self._stores.saver.puts_done(self.record.conversation_id)
+            return await self._conclude(error, was_cancelled=self._work.cancelled())
+        finally:
+            ending()
+            await self._tasks.close()
+
+    async def _drive(self) -> SophosError | None:
+        """The graph's work; the error that ended it, if any."""
+        try:
+            await self._announce_start()
+            await self._continue_thread()
+            while await self._was_decided_meanwhile():
+                await self._stores.graph.run(
+                    self._context, self._drain, message=None, step_limit=self._step_limit
+                )
+        except SophosError as error:
+            return error
+        except Exception as error:  # noqa: BLE001  # whatever it is, the run gets an outcome
+            _log.exception("run %s failed in our own code", self.record.id)
+            return SophosError(
+                ErrorCode.AGENT_FAILURE,
+                f"The run failed: {type(error).__name__}: {error}",
+                "Resume to try again; the log has the details",
+            )
+        return None
+
+    async def _announce_start(self) -> None:
+        notice = await self._choice.make()
+        self._partials.model = self._choice.model
+        events: list[Event] = [
+            RunStarted(
+                conversation_id=self.record.conversation_id,
+                kind=self.record.kind.value,
+                engine=self._choice.engine,
+                model=self._choice.model,
+            )
+        ]
+        if notice is not None:
+            events.append(notice)
+        await self.stream.emit(*events)
+
+    async def _continue_thread(self) -> None:
+        record, graph = self.record, self._stores.graph
+        thread = await graph.read(record.conversation_id)
+        # Finished by an earlier process, stored with the next checkpoint: announced with it.
+        self._context.produced.extend(thread.results)
+        if thread.results:
+            what = "result was" if len(thread.results) == 1 else "results were"
+            await self.stream.emit(Recovered(f"{len(thread.results)} finished {what} taken over"))
+        left = await self._partials.left_by_earlier_runs(thread)
+        self._announcer.supersedes([run_id for run_id, _ in left])
+        message = None
+        entering: Sequence[Message] = ()
+        if record.input_message_id is not None and not thread.holds(record.input_message_id):
+            message = (record.input_message_id, record.input_text or "")
+            entering = [partial for _, partial in left]
+            if thread.must_settle:
+                await graph.settle(self._context)
+        await graph.run(
+            self._context,
+            self._drain,
+            message=message,
+            partials=entering,
+            at=to_text(self._stores.clock.now()),
+            step_limit=self._step_limit,
+        )
+
+    async def _was_decided_meanwhile(self) -> bool:
+        """True if a question that is open in the thread has its decision: the graph can go on."""
+        if self._drain.made:
+            return False
+        thread = await self._stores.graph.read(self.record.conversation_id)
+        undecided = await undecided_questions(self._stores.journal, self.record.conversation_id, thread)
+        return len(undecided) < len(thread.questions)
+
+    async def _conclude(self, error: SophosError | None, *, was_cancelled: bool) -> SittingEnded:
+        outcome = Outcome(RunStatus.FAILED, unfinished=True)
+        closing: list[Event] = []
+        try:
+            thread = await self._stores.graph.read(self.record.conversation_id)
+            outcome = await self._outcome(thread, error, was_cancelled=was_cancelled)
+            stopped = outcome.status is RunStatus.CANCELLED
+            state = MessageState.STOPPED if stopped else MessageState.INCOMPLETE
+            await self._partials.save(self.stream.arrived, thread, state, self._choice.model)
+            closing = self._questions_asked
+            await self._stores.runs.finish(self.record.id, outcome, owner=self.record.owner)
+        except SophosError as failure:
+            # The row stays as it is; the next claim finds that nobody works on it and recovers it.
+            _log.error("the outcome of run %s could not be recorded: %s", self.record.id, failure.code)
+            outcome = replace(
+                outcome,
+                status=RunStatus.FAILED,
+                error_code=(error or failure).code.value,
+                error_message=(error or failure).message,
+            )
+        return await self._announce_end(outcome, closing)
+
+    async def _outcome(self, thread: Thread, error: SophosError | None, *, was_cancelled: bool) -> Outcome:
+        record = self.record
+        draft = None
+        if record.input_message_id is not None and not thread.holds(record.input_message_id):
+            draft = record.input_text
+        self._questions_asked = []
+        outcome = Outcome(
+            status=RunStatus.COMPLETED,
+            error_code=error.code.value if error else None,
+            error_message=error.message if error else None,
+            unfinished=thread.unfinished,
+            message_count=thread.message_count,
+            draft=draft,
+        )
+        if self._stop_requested:
+            return replace(outcome, status=RunStatus.CANCELLED, error_code=None, error_message=None)
+        if error is not None:
+            return replace(outcome, status=RunStatus.FAILED)
+        if thread.questions and not was_cancelled:
+            undecided = await undecided_questions(self._stores.journal, record.conversation_id, thread)
+            if undecided:
+                self._questions_asked = [_approval(question) for question in undecided]
+                return replace(outcome, status=RunStatus.WAITING)
+        if thread.unfinished or was_cancelled:
+            return replace(outcome, status=RunStatus.INTERRUPTED)
+        return outcome
+
+    async def _announce_end(self, outcome: Outcome, closing: list[Event]) -> SittingEnded:
+        waits = outcome.status is RunStatus.WAITING
+        ended = SittingEnded(
+            status=outcome.status.value,
+            error_code=outcome.error_code,
+            error_message=outcome.error_message,
+            resumable=outcome.unfinished and not waits,
+            usage=self.stream.usage,
+        )
+        try:
+            await self.stream.emit(*closing, ended)
+        except SophosError as failure:
+            _log.error("the end of run %s could not be stored: %s", self.record.id, failure.code)
+            self.stream.publish_unstored(ended)
+        return ended
+
+
+def _approval(question: Question) -> ApprovalNeeded:
+    return ApprovalNeeded(
+        tool_call_id=question.tool_call_id,
+        server=question.server,
+        tool=question.tool,
+        args=question.args,
+        why="approval" if question.why == "approval" else "uncertain",
+        asked_at=question.asked_at,
+    )

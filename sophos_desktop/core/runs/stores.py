@@ -1,0 +1,29 @@
+"""What every sitting, and recovery, reads and writes.
+
+Invariant: frozen; made once, by assembly.
+"""
+
+from dataclasses import dataclass
+
+from sophos_desktop.core.agent.graph_runner import GraphRunner
+from sophos_desktop.core.store.checkpoints import CheckpointStore
+from sophos_desktop.core.store.children import ChildStore
+from sophos_desktop.core.store.conversations import ConversationStore
+from sophos_desktop.core.store.journal import JournalStore
+from sophos_desktop.core.store.runs import RunStore
+from sophos_desktop.core.store.trace import TraceStore
+from sophos_desktop.foundation.clock import Clock
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """The tables, the checkpointer and the graph over it."""
+
+    conversations: ConversationStore
+    runs: RunStore
+    journal: JournalStore
+    trace: TraceStore
+    children: ChildStore
+    saver: CheckpointStore
+    graph: GraphRunner
+    clock: Clock

@@ -1,0 +1,1 @@
+"""Settings: shipped defaults, the user's file, the environment."""

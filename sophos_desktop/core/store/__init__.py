@@ -1,0 +1,1 @@
+"""The one file: the only SQL of the program."""

@@ -1,0 +1,254 @@
+"""Reads and writes the rows of runs: who may run, and what became of it.
+
+Invariant: a status changes only along `LEGAL_TRANSITIONS`, and only for the owner that holds the row; the
+claim inserts conversation and run in one transaction (DURABILITY.md, rule 3).
+"""
+
+from dataclasses import dataclass
+
+from sqlalchemy import insert, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from sophos_desktop.core.domain.conversation import ConversationStatus, title_from
+from sophos_desktop.core.domain.errors import ErrorCode, SophosError
+from sophos_desktop.core.domain.run import LEGAL_TRANSITIONS, RunKind, RunRecord, RunStatus
+from sophos_desktop.core.store import rows
+from sophos_desktop.core.store.database import Database
+from sophos_desktop.core.store.tables import conversations, run_partials, runs
+from sophos_desktop.foundation import failpoints
+from sophos_desktop.foundation.clock import Clock, to_text
+
+MAIN_BRANCH = "main"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a claim records. `input_text` and `input_message_id` are missing for a resume."""
+
+    run_id: str
+    conversation_id: str
+    kind: RunKind
+    owner: str
+    engine: str | None
+    model: str | None
+    input_text: str | None = None
+    input_message_id: str | None = None
+    new_conversation: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a sitting. `draft`: text that is handed back, since the thread does not hold it."""
+
+    status: RunStatus
+    error_code: str | None = None
+    error_message: str | None = None
+    unfinished: bool = False
+    message_count: int | None = None
+    draft: str | None = None
+
+
+class RunStore:
+    """Lives as long as its database."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        """Times of changes come from `clock`."""
+        self._database = database
+        self._clock = clock
+
+    async def claim(self, claim: Claim) -> RunRecord:
+        """Take the conversation. Raises SophosError NOT_FOUND, SESSION_IN_PROGRESS, APPROVAL_PENDING."""
+        now = to_text(self._clock.now())
+        failpoints.hit("claim.before_commit")
+        try:
+            async with self._database.write() as connection:
+                if claim.new_conversation:
+                    await connection.execute(insert(conversations).values(**_new_conversation(claim, now)))
+                else:
+                    await _touch_conversation(connection, claim, now)
+                await connection.execute(insert(runs).values(**_new_run(claim, now)))
+        except IntegrityError as error:
+            raise await self._refusal(claim.conversation_id) from error
+        failpoints.hit("claim.after_commit")
+        record = await self.get(claim.run_id)
+        assert record is not None
+        return record
+
+    async def _refusal(self, conversation_id: str) -> SophosError:
+        active = await self.active(conversation_id)
+        if active is not None and active.status is RunStatus.WAITING:
+            return approval_pending()
+        return SophosError(
+            ErrorCode.SESSION_IN_PROGRESS,
+            "An answer is being written in this conversation",
+            "Wait until it has ended, or stop it",
+        )
+
+    async def get(self, run_id: str) -> RunRecord | None:
+        """One run, or None."""
+        found = await self._select(runs.c.id == run_id)
+        return found[0] if found else None
+
+    async def of_conversation(self, conversation_id: str) -> list[RunRecord]:
+        """All runs of a conversation, oldest first."""
+        return await self._select(runs.c.conversation_id == conversation_id)
+
+    async def active(self, conversation_id: str) -> RunRecord | None:
+        """The run that is running or waiting, or None."""
+        found = await self._select(
+            runs.c.conversation_id == conversation_id, runs.c.status.in_(["running", "waiting"])
+        )
+        return found[0] if found else None
+
+    async def with_status(self, status: RunStatus) -> list[RunRecord]:
+        """All runs in one state."""
+        return await self._select(runs.c.status == status.value)
+
+    async def latest_model(self, engine: str) -> str | None:
+        """The model of the newest run on an engine that completed."""
+        found = await self._select(runs.c.engine == engine, runs.c.status == "completed")
+        return found[-1].model if found else None
+
+    async def _select(self, *conditions: object) -> list[RunRecord]:
+        statement = select(runs).where(*conditions).order_by(runs.c.started_at, runs.c.id)  # type: ignore[arg-type]
+        async with self._database.read() as connection:
+            return [rows.run_record(dict(row)) for row in (await connection.execute(statement)).mappings()]
+
+    async def note_model(self, run_id: str, engine: str, model: str) -> None:
+        """Record which engine and model the run took."""
+        async with self._database.write() as connection:
+            await connection.execute(
+                update(runs).where(runs.c.id == run_id).values(engine=engine, model=model)
+            )
+            owner = select(runs.c.conversation_id).where(runs.c.id == run_id).scalar_subquery()
+            await connection.execute(
+                update(conversations).where(conversations.c.id == owner).values(model=model)
+            )
+
+    async def note_prompt(self, run_id: str, prompt_sha256: str | None) -> None:
+        """Record which system prompt the run used last."""
+        async with self._database.write() as connection:
+            await connection.execute(
+                update(runs).where(runs.c.id == run_id).values(prompt_sha256=prompt_sha256)
+            )
+
+    async def input_arrived(self, run_id: str) -> None:
+        """A checkpoint holds the message: texts are stored once."""
+        async with self._database.write() as connection:
+            await connection.execute(update(runs).where(runs.c.id == run_id).values(input_text=None))
+
+    async def reclaim(self, run_id: str, owner: str) -> bool:
+        """`waiting` → `running`, same row. False if it no longer waits."""
+        async with self._database.write() as connection:
+            result = await connection.execute(
+                update(runs)
+                .where(runs.c.id == run_id, runs.c.status == RunStatus.WAITING.value)
+                .values(status=RunStatus.RUNNING.value, owner=owner)
+            )
+            return result.rowcount == 1
+
+    async def finish(self, run_id: str, outcome: Outcome, *, owner: str | None) -> bool:
+        """Record the outcome with the conversation's count and time in one transaction.
+
+        `owner`: who must hold the row (None: nobody does, it waits). False: somebody else has it by now."""
+        now = to_text(self._clock.now())
+        waits = outcome.status is RunStatus.WAITING
+        failpoints.hit("outcome.before_commit")
+        async with self._database.write() as connection:
+            current = (await connection.execute(select(runs).where(runs.c.id == run_id))).mappings().first()
+            if current is None or current["owner"] != owner:
+                return False
+            status = RunStatus(current["status"])
+            if outcome.status not in LEGAL_TRANSITIONS[status]:
+                return False
+            await connection.execute(
+                update(runs)
+                .where(runs.c.id == run_id)
+                .values(
+                    status=outcome.status.value,
+                    error_code=outcome.error_code,
+                    error_message=outcome.error_message,
+                    unfinished=int(outcome.unfinished),
+                    owner=None,
+                    finished_at=None if waits else now,
+                    input_text=None if outcome.draft is not None else current["input_text"],
+                )
+            )
+            if not outcome.unfinished and outcome.status is RunStatus.COMPLETED:
+                await connection.execute(run_partials.delete().where(run_partials.c.run_id == run_id))
+            await _update_conversation(connection, current["conversation_id"], outcome, now)
+        failpoints.hit("outcome.after_commit")
+        return True
+
+
+async def _update_conversation(
+    connection: AsyncConnection, conversation_id: str, outcome: Outcome, now: str
+) -> None:
+    row = await connection.execute(select(conversations.c.draft).where(conversations.c.id == conversation_id))
+    draft = row.scalar_one_or_none() or ""
+    values: dict[str, object] = {"updated_at": now}
+    if outcome.message_count is not None:
+        values["message_count"] = outcome.message_count
+    if outcome.draft is not None:
+        # What was typed meanwhile stays, below what comes back.
+        values["draft"] = f"{outcome.draft}\n\n{draft}" if draft.strip() else outcome.draft
+    await connection.execute(
+        update(conversations).where(conversations.c.id == conversation_id).values(**values)
+    )
+
+
+async def _touch_conversation(connection: AsyncConnection, claim: Claim, now: str) -> None:
+    values: dict[str, object] = {"updated_at": now}
+    if claim.input_text is not None:
+        values["draft"] = ""
+    result = await connection.execute(
+        update(conversations)
+        .where(conversations.c.id == claim.conversation_id, conversations.c.deleted_at.is_(None))
+        .values(**values)
+    )
+    if result.rowcount == 0:
+        raise SophosError(
+            ErrorCode.NOT_FOUND, "There is no such conversation", "See `list` for what there is"
+        )
+
+
+def _new_conversation(claim: Claim, now: str) -> dict[str, object]:
+    return {
+        "id": claim.conversation_id,
+        "title": title_from(claim.input_text or ""),
+        "status": ConversationStatus.ACTIVE.value,
+        "pinned": 0,
+        "model": claim.model,
+        "metadata": "{}",
+        "message_count": 0,
+        "draft": "",
+        "created_at": now,
+        "updated_at": now,
+    }
+
+
+def _new_run(claim: Claim, now: str) -> dict[str, object]:
+    return {
+        "id": claim.run_id,
+        "conversation_id": claim.conversation_id,
+        "branch_id": MAIN_BRANCH,
+        "kind": claim.kind.value,
+        "status": RunStatus.RUNNING.value,
+        "engine": claim.engine,
+        "model": claim.model,
+        "input_text": claim.input_text,
+        "input_message_id": claim.input_message_id,
+        "owner": claim.owner,
+        "unfinished": 1,
+        "started_at": now,
+    }
+
+
+def approval_pending() -> SophosError:
+    """What a new message or a resume gets while a decision is open."""
+    return SophosError(
+        ErrorCode.APPROVAL_PENDING,
+        "This conversation waits for your decision on a tool call",
+        "See `approvals`, then answer with `decide`",
+    )

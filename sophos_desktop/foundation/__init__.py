@@ -1,0 +1,1 @@
+"""Ground floor: knows nothing of Sophos."""

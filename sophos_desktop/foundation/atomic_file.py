@@ -1,0 +1,42 @@
+"""Writes a whole file, or nothing.
+
+Invariant: whoever reads the path sees the old bytes or the new ones, also after a power cut: temporary file
+in the same folder, fsync, replace, fsync of the folder.
+"""
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+
+def write_atomically(path: Path, data: bytes, *, mode: int = 0o600) -> None:
+    """Replace `path` by `data`. A symbolic link stays one: what it points to is replaced.
+
+    The folder must exist. Raises OSError as the system gives it; then the old file is untouched and no
+    temporary file is left.
+    """
+    target = Path(os.path.realpath(path))
+    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=".sophos-", suffix=".tmp")
+    temporary = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.chmod(mode)
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    _sync_folder(target.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    if sys.platform == "win32":  # a folder cannot be opened there, and a replace needs no more
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

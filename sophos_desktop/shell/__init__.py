@@ -1,0 +1,1 @@
+"""The window: all Qt of the program."""

@@ -1,0 +1,1 @@
+"""The conversation that is open: transcript, composer and what stands between them."""

@@ -1,0 +1,225 @@
+"""Lays out one conversation: banners, transcript, composer. Knows no core.
+
+Invariant: the view decides nothing; the presenter tells it what to show and hears what the person wants.
+"""
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QIcon, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QStackedLayout,
+    QVBoxLayout,
+    QWidget,
+)
+
+from sophos_desktop.core.domain.errors import SophosError
+from sophos_desktop.shell.chat.composer import Composer
+from sophos_desktop.shell.chat.transcript import Transcript
+from sophos_desktop.shell.theme.follower import Theme
+from sophos_desktop.shell.theme.tokens import COLUMN_MARGIN, COLUMN_WIDTH
+from sophos_desktop.shell.widgets.banner import Banner
+from sophos_desktop.shell.widgets.shapes import Shape, shape_pixmap
+
+_HINT_FITS = 400  # the narrowest column with room for the hint beside the buttons
+
+
+class ChatView(QWidget):
+    """Lives as long as its window."""
+
+    send_requested = Signal()
+    stop_requested = Signal()
+    resume_requested = Signal()
+    decided = Signal(str)  # `run-again`, `skip`, `allow` or `deny`
+    error_closed = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        """Shows `Opening…`."""
+        super().__init__(parent)
+        self.setObjectName("chatView")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self._theme = theme
+        self.transcript = Transcript(theme, self)
+        self.composer = Composer(self)
+        self.send_button = QPushButton(self)
+        self.stop_button = QPushButton("Stop", self)
+        self.resume_banner = Banner("resumeBanner", "resume", Shape.INTERRUPTED, theme, self, closable=False)
+        self.error_banner = Banner("errorBanner", "danger", Shape.FAILED, theme, self, closable=True)
+        self.notice_bar = Banner("noticeBar", "notice", Shape.NOTICE, theme, self, closable=True)
+        self.decision_banner = Banner(
+            "decisionBanner", "warning", Shape.WAITING, theme, self, closable=False, buttons_below=True
+        )
+        self._notices: list[str] = []
+        self._make_buttons()
+        self._make_layout()
+        self._connect()
+        theme.changed.connect(self._on_theme_changed)
+        self._on_theme_changed()
+
+    def _make_buttons(self) -> None:
+        self.send_button.setObjectName("sendButton")
+        self.send_button.setAccessibleName("Send")
+        self.send_button.setToolTip("Send (Enter)")
+        self.send_button.setProperty("primary", "true")
+        self.send_button.setFixedSize(32, 32)
+        self.send_button.setStyleSheet("padding: 0;")
+        self.stop_button.setObjectName("stopButton")
+        self.stop_button.setAccessibleName("Stop")
+        self.stop_button.setToolTip("Stop (Esc)")
+        self.stop_button.hide()
+        resume = self.resume_banner.add_button("resumeButton", "Resume", primary=True)
+        resume.clicked.connect(lambda: self.resume_requested.emit())
+        self._decision_buttons = {
+            kind: self.decision_banner.add_button(name, text)
+            for kind, name, text in (
+                ("run-again", "runAgainButton", "Run again"),
+                ("skip", "skipButton", "Skip"),
+                ("allow", "allowButton", "Allow once"),
+                ("deny", "denyButton", "Deny"),
+            )
+        }
+        for kind, button in self._decision_buttons.items():
+            button.clicked.connect(lambda _checked=False, kind=kind: self.decided.emit(kind))
+
+    def _make_layout(self) -> None:
+        self._banner_column = QVBoxLayout()
+        self._banner_column.setSpacing(8)
+        for banner in (self.error_banner, self.notice_bar, self.decision_banner, self.resume_banner):
+            self._banner_column.addWidget(banner)
+        self._middle = QStackedLayout()
+        self._middle.addWidget(self._make_empty())
+        self._middle.addWidget(self.transcript)
+        self._bottom = QVBoxLayout()
+        self._bottom.addLayout(self._banner_column)
+        self._bottom.addWidget(self._make_composer_frame())
+        self._bottom.setSpacing(8)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addLayout(self._middle, 1)
+        layout.addLayout(self._bottom)
+
+    def _make_empty(self) -> QWidget:
+        page = QWidget(self)
+        self._empty_title = QLabel(page)
+        self._empty_title.setObjectName("emptyTitle")
+        self._empty_note = QLabel(page)
+        self._empty_note.setObjectName("emptyNote")
+        column = QVBoxLayout(page)
+        column.setSpacing(8)
+        column.addStretch(2)
+        for label in (self._empty_title, self._empty_note):
+            column.addWidget(label, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addStretch(3)
+        self.show_opening()
+        return page
+
+    def _make_composer_frame(self) -> QFrame:
+        self._composer_frame = QFrame(self)
+        self._composer_frame.setObjectName("composerFrame")
+        self._hint = hint = QLabel("Enter sends, Shift+Enter breaks the line", self._composer_frame)
+        hint.setObjectName("composerHint")
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addWidget(hint)
+        row.addStretch(1)
+        row.addWidget(self.stop_button)
+        row.addWidget(self.send_button)
+        column = QVBoxLayout(self._composer_frame)
+        column.setContentsMargins(16, 10, 8, 8)
+        column.setSpacing(2)
+        column.addWidget(self.composer)
+        column.addLayout(row)
+        return self._composer_frame
+
+    def _connect(self) -> None:
+        self.composer.send_requested.connect(self.send_requested)
+        self.composer.focus_changed.connect(self._on_focus_changed)
+        self.send_button.clicked.connect(lambda: self.send_requested.emit())
+        self.stop_button.clicked.connect(lambda: self.stop_requested.emit())
+        self.error_banner.closed.connect(self.error_closed)
+        self.notice_bar.closed.connect(self._notices.clear)
+        keypad = QShortcut(QKeySequence("Ctrl+Return"), self)
+        keypad.activated.connect(self.send_requested)
+
+    def show_opening(self) -> None:
+        """The core is not there yet."""
+        self._say_empty("Opening…", "Your conversations will be here in a moment.")
+
+    def show_empty(self) -> None:
+        """A conversation without a message."""
+        self._say_empty("New conversation", "It stays on this machine and is saved step by step.")
+
+    def show_unopened(self) -> None:
+        """The store could not be opened; the error banner says why."""
+        self._say_empty("Your conversations could not be opened", "Nothing was changed.")
+
+    def _say_empty(self, title: str, note: str) -> None:
+        self._empty_title.setText(title)
+        self._empty_note.setText(note)
+        self._middle.setCurrentIndex(0)
+
+    def show_transcript(self) -> None:
+        """There is something to read."""
+        self._middle.setCurrentIndex(1)
+
+    def show_error(self, error: SophosError) -> None:
+        """Say what went wrong and what to do."""
+        self.error_banner.show_message(error.title, error.remedy, str(error.code))
+
+    def show_notice(self, text: str) -> None:
+        """Add a notice; the same one is said once."""
+        if text not in self._notices:
+            self._notices.append(text)
+        self.notice_bar.show_message("", "\n".join(self._notices[-3:]))
+
+    def clear_messages(self) -> None:
+        """Another conversation or a new run: what was said is past."""
+        self._notices.clear()
+        for banner in (self.error_banner, self.notice_bar, self.decision_banner, self.resume_banner):
+            banner.hide()
+
+    def show_decision(self, why: str, title: str, text: str) -> None:
+        """Ask about a call; `why` is `uncertain` or `approval`."""
+        offered = ("run-again", "skip") if why == "uncertain" else ("allow", "deny")
+        for kind, button in self._decision_buttons.items():
+            button.setVisible(kind in offered)
+            button.setEnabled(True)
+        self.decision_banner.show_message(title, text)
+
+    def lock_decision(self) -> None:
+        """An answer is on its way."""
+        for button in self._decision_buttons.values():
+            button.setEnabled(False)
+
+    def show_running(self, *, is_running: bool, can_send: bool, can_stop: bool) -> None:
+        """Set the two buttons; Stop takes the place of Send while a run is active."""
+        self.send_button.setVisible(not is_running)
+        self.send_button.setEnabled(can_send)
+        self.stop_button.setVisible(is_running)
+        self.stop_button.setEnabled(can_stop)
+
+    def _on_focus_changed(self, focused: bool) -> None:  # noqa: FBT001 (a Qt slot)
+        self._composer_frame.setProperty("focused", "true" if focused else "false")
+        self._composer_frame.style().unpolish(self._composer_frame)
+        self._composer_frame.style().polish(self._composer_frame)
+
+    def _on_theme_changed(self) -> None:
+        tokens, ratio = self._theme.tokens, self.devicePixelRatioF()
+        icon = QIcon(shape_pixmap(Shape.SEND, 18, tokens.on_accent, ratio))
+        icon.addPixmap(shape_pixmap(Shape.SEND, 18, tokens.text_3, ratio), QIcon.Mode.Disabled)
+        self.send_button.setIcon(icon)
+        self.send_button.setIconSize(QSize(18, 18))
+        self.stop_button.setIcon(QIcon(shape_pixmap(Shape.STOPPED, 12, tokens.text, ratio)))
+        self.stop_button.setIconSize(QSize(12, 12))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep banners and composer in the column of the text."""
+        super().resizeEvent(event)
+        column = max(200, min(COLUMN_WIDTH, self.width() - COLUMN_MARGIN))
+        side = max(0, (self.width() - column) // 2)
+        self._bottom.setContentsMargins(side, 4, side, 12)
+        self._hint.setVisible(column > _HINT_FITS)
+        self.composer.fit_window()

@@ -1,0 +1,381 @@
+"""Joins the open conversation's view to the core: opens, sends, follows, stops, resumes.
+
+Invariant: the composer is cleared only after the core said that the text is safe; whatever arrives for a
+conversation that is no longer open changes nothing on the screen.
+"""
+
+import asyncio
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, Signal
+
+from sophos_desktop.core.domain.conversation import Conversation
+from sophos_desktop.core.domain.errors import ErrorCode, SophosError
+from sophos_desktop.core.domain.events import SittingEnded
+from sophos_desktop.core.domain.run import RunStatus
+from sophos_desktop.foundation.tasks import TaskOwner
+from sophos_desktop.shell.chat.chat_view import ChatView
+from sophos_desktop.shell.chat.decision_flow import DecisionFlow
+from sophos_desktop.shell.chat.drafts import DraftKeeper, joined
+from sophos_desktop.shell.chat.items import TranscriptItems
+from sophos_desktop.shell.chat.live_run import LiveRun
+from sophos_desktop.shell.chat.run_words import error_of_run, resume_sentences
+from sophos_desktop.shell.event_bridge import EventBridge
+from sophos_desktop.shell.facade import Core, RunHandle
+
+LAST_CONVERSATION = "last_conversation"
+
+
+class ChatPresenter(QObject):
+    """Lives as long as its window, on the GUI thread; works once `attach` was awaited."""
+
+    state_changed = Signal()
+    conversation_changed = Signal(object)  # id, or None for a new chat
+    opened = Signal(object)  # the id whose messages are on the screen now, or None
+    send_failed = Signal(object)  # SophosError; the text is still in the composer
+    run_ended = Signal(str, object)  # conversation id, SittingEnded; the view is up to date
+
+    def __init__(self, view: ChatView, bridge: EventBridge, owner: TaskOwner, parent: QObject) -> None:
+        """Shows nothing before `attach`; what is typed and sent until then waits."""
+        super().__init__(parent)
+        self._view = view
+        self._bridge = bridge
+        self._owner = owner
+        self._core: Core | None = None
+        self._ready = asyncio.Event()
+        self._refusal = SophosError(ErrorCode.STORE_UNREACHABLE, "The app is closing", "Start it again.")
+        self._drafts = DraftKeeper(owner, self)
+        self._items = TranscriptItems()
+        self._live = LiveRun(view, bridge, self._items, lambda: self._conversation_id, self)
+        self._questions = DecisionFlow(view, owner, self._open_core, self._reload, self._go_on, self)
+        self._conversation_id: str | None = None
+        self._generation = 0
+        self._sending: set[str | None] = set()
+        self._sent: dict[str, str] = {}
+        self._followed: RunHandle | None = None
+        self._is_restoring = False
+        self._is_loading = False
+        self._is_resumable = False
+        self._is_stopping = False
+        self._is_closed = False
+        self._unsubscribe: Callable[[], None] = lambda: None
+        view.send_requested.connect(self.send)
+        view.stop_requested.connect(self.stop)
+        view.resume_requested.connect(self.resume)
+        view.composer.edited.connect(self._on_edited)
+        bridge.ended.connect(self._on_ended)
+        self._update()
+
+    @property
+    def conversation_id(self) -> str | None:
+        """The open conversation; None is a new chat."""
+        return self._conversation_id
+
+    @property
+    def is_running(self) -> bool:
+        """True while a run of this process works on the open conversation."""
+        return self._bridge.following is not None
+
+    @property
+    def is_loading(self) -> bool:
+        """True while another conversation's draft and messages are read."""
+        return self._is_loading
+
+    @property
+    def can_resume(self) -> bool:
+        """True if the open conversation has work left that nobody does."""
+        return self._is_resumable and not self.is_running and not self._is_closed
+
+    @property
+    def can_stop(self) -> bool:
+        """True if there is a run to stop that was not told to."""
+        return self.is_running and not self._is_stopping
+
+    # Opening and closing
+
+    async def attach(self, core: Core) -> None:
+        """The core is open: show what was open last, unless something was typed meanwhile."""
+        self._core = core
+        self._unsubscribe = core.runs.subscribe(self._on_run_changed)
+        try:
+            last = await core.conversations.app_state(LAST_CONVERSATION)
+            is_idle = not self._view.composer.text and not self._sending
+            self._drafts.attach(core.conversations)
+            await self._show(last if last and is_idle else None)
+        except SophosError as error:
+            self._view.show_error(error)
+        finally:
+            self._ready.set()
+            self._update()
+        for notice in core.notices:
+            self._view.show_notice(notice.text)
+
+    def fail_to_open(self, error: SophosError) -> None:
+        """The core could not be opened; sending says so again."""
+        self._refusal = error
+        self._ready.set()
+        self._view.show_unopened()
+        self._view.show_error(error)
+
+    def close(self) -> None:
+        """Take no more work; what was typed can still be saved."""
+        self._is_closed = True
+        self._view.composer.setReadOnly(True)
+        self._update()
+
+    def detach(self) -> None:
+        """The core is about to close."""
+        self._unsubscribe()
+        self._bridge.leave()
+        self._core = None
+
+    async def save(self) -> None:
+        """Write drafts and which conversation is open; waits for a core that is still opening if something
+        was typed. Raises SophosError of the store."""
+        if self._core is None and not self._view.composer.text:
+            return
+        await self._ready.wait()
+        if self._core is not None:
+            await self._drafts.flush()
+            await self._core.conversations.save_app_state(LAST_CONVERSATION, self._conversation_id or "")
+
+    def _open_core(self) -> Core:
+        if self._core is None:
+            raise self._refusal
+        return self._core
+
+    # Switching
+
+    def open(self, conversation_id: str | None) -> None:
+        """Show another conversation, or a new chat."""
+        if self._core is not None and conversation_id != self._conversation_id:
+            self._owner.spawn(self._show(conversation_id), "open conversation")
+
+    def forget(self, conversation_id: str) -> None:
+        """A conversation was deleted."""
+        self._drafts.forget(conversation_id)
+        if conversation_id == self._conversation_id:
+            self.open(None)
+
+    async def _show(self, conversation_id: str | None) -> None:
+        self._generation += 1
+        generation = self._generation
+        self._bridge.leave()
+        if self._ready.is_set():
+            self._view.composer.set_text("")
+        self._is_restoring = self._is_loading = True
+        self._followed = None
+        self._conversation_id = conversation_id
+        self._is_resumable = self._is_stopping = False
+        self._view.clear_messages()
+        self._questions.show(())
+        self.conversation_changed.emit(conversation_id)
+        draft = await self._switch_draft(conversation_id)
+        if generation != self._generation:
+            return
+        self._is_restoring = False
+        typed = self._view.composer.text
+        self._view.composer.set_text(joined(draft, typed))
+        if typed:
+            self._drafts.edited(conversation_id, self._view.composer.text)
+        self._items.reset(())
+        if conversation_id is None:
+            self._view.transcript.open_items([])
+            self._view.show_empty()
+        else:
+            await self._load(conversation_id, is_new=True)
+        if generation == self._generation:
+            self._is_loading = False
+            self._update()
+            self.opened.emit(conversation_id)
+
+    async def _switch_draft(self, conversation_id: str | None) -> str:
+        try:
+            await self._drafts.flush()
+            return await self._drafts.draft(conversation_id)
+        except SophosError as error:
+            self._view.show_error(error)  # the drafts stay in memory and are tried again
+            return ""
+
+    async def _load(self, conversation_id: str, *, is_new: bool) -> None:
+        """Read the conversation and show it as it is in the store."""
+        core, generation = self._open_core(), self._generation
+        try:
+            conversation = await core.conversations.find(conversation_id)
+            messages = await core.conversations.messages(conversation_id)
+            pending = await core.decisions.pending(conversation_id)
+        except SophosError as error:
+            if generation == self._generation:
+                await self._show_unreadable(error)
+            return
+        if generation != self._generation:
+            return
+        self._items.reset(messages)
+        show = self._view.transcript.open_items if is_new else self._view.transcript.show_items
+        show(self._items.items)
+        if self._items.items:
+            self._view.show_transcript()
+        else:
+            self._view.show_empty()
+        self._questions.show(pending)
+        self._show_outcome(conversation)
+        self._follow_active(conversation_id)
+        self._update()
+
+    async def _show_unreadable(self, error: SophosError) -> None:
+        if error.code is ErrorCode.NOT_FOUND:
+            await self._show(None)
+        else:
+            self._view.show_transcript()
+            self._view.show_error(error)
+
+    def _show_outcome(self, conversation: Conversation) -> None:
+        run = conversation.last_run
+        self._is_resumable = conversation.resumable and not self._questions.is_waiting
+        self._view.resume_banner.hide()
+        if run is None:
+            return
+        if run.status is RunStatus.FAILED:
+            self._view.show_error(error_of_run(run.error_code, run.error_message))
+        if self._is_resumable:
+            self._view.resume_banner.show_message(*resume_sentences(run.status))
+        if run.status is RunStatus.RUNNING and self._open_core().runs.active(conversation.id) is None:
+            self._view.show_notice("Another Sophos process is working on this conversation.")
+
+    async def _reload(self, conversation_id: str, error: SophosError | None) -> None:
+        if conversation_id == self._conversation_id:
+            await self._load(conversation_id, is_new=False)
+        if error is not None and conversation_id == self._conversation_id:
+            self._view.show_error(error)
+
+    # Sending and following
+
+    def send(self) -> None:
+        """Send what the composer holds; if the core is still opening, as soon as it is there."""
+        text, target = self._view.composer.text, self._conversation_id
+        if self._can_send() and text.strip():
+            self._sending.add(target)
+            self._update()
+            self._owner.spawn(self._send(target, text), "send")
+
+    def _can_send(self) -> bool:
+        is_busy = self.is_running or self._questions.is_waiting or self._is_closed or self._is_loading
+        return not is_busy and self._conversation_id not in self._sending
+
+    async def _send(self, target: str | None, text: str) -> None:
+        try:
+            await self._ready.wait()
+            handle = await self._open_core().runs.start(target, text)
+        except SophosError as error:
+            if self._conversation_id == target:
+                self._view.show_error(error)
+            self.send_failed.emit(error)
+            return
+        finally:
+            self._sending.discard(target)
+            self._update()
+        self._sent[handle.conversation_id] = text
+        self._drafts.edited(target, "")
+        if self._conversation_id == target:
+            rest = _without(self._view.composer.text, text)
+            self._view.composer.set_text(rest)
+            if rest:
+                self._drafts.edited(handle.conversation_id, rest)
+            self._conversation_id = handle.conversation_id
+            if target is None:
+                self.conversation_changed.emit(handle.conversation_id)
+            self._items.expect(text)
+            self._view.clear_messages()
+            self._follow(handle)
+        await self._drafts.flush()
+
+    def _follow(self, handle: RunHandle) -> None:
+        self._followed = handle
+        self._is_resumable = self._is_stopping = False
+        self._questions.show(())
+        self._view.resume_banner.hide()
+        self._view.show_transcript()
+        self._view.transcript.show_items(self._items.items)
+        self._bridge.follow(handle)
+        self._update()
+
+    def _go_on(self, handle: RunHandle) -> None:
+        if handle.conversation_id == self._conversation_id and not self.is_running:
+            self._view.clear_messages()
+            self._follow(handle)
+
+    def _follow_active(self, conversation_id: str) -> None:
+        """Follow a run that this window did not start, or that went on while another was open."""
+        handle = self._open_core().runs.active(conversation_id)
+        if handle is not None and handle is not self._followed and not self.is_running:
+            self._follow(handle)
+
+    def _on_run_changed(self, conversation_id: str) -> None:
+        is_mine = conversation_id in self._sending
+        if self._core is not None and conversation_id == self._conversation_id and not is_mine:
+            self._follow_active(conversation_id)
+
+    def _on_ended(self, conversation_id: str, ended: SittingEnded) -> None:
+        if conversation_id == self._conversation_id:
+            self._items.settle()
+            self._view.transcript.show_items(self._items.items)
+            self._is_stopping = False
+            self._update()
+            self._owner.spawn(self._settle(conversation_id, ended), "settle")
+
+    async def _settle(self, conversation_id: str, ended: SittingEnded) -> None:
+        """Show the conversation as it was recorded, with a text that never reached it in the composer."""
+        if self._core is None:
+            return
+        generation = self._generation
+        await self._load(conversation_id, is_new=False)
+        sent = self._sent.pop(conversation_id, None)
+        if generation == self._generation and not self._view.composer.text:
+            draft = await self._drafts.draft(conversation_id)
+            if not draft and sent is not None and not self._items.has_user_text(sent):
+                draft = sent
+            if draft and generation == self._generation and not self._view.composer.text:
+                self._view.composer.set_text(draft)
+                self._drafts.edited(conversation_id, draft)
+        self._update()
+        self.run_ended.emit(conversation_id, ended)
+
+    # Stop and resume
+
+    def stop(self) -> None:
+        """Stop the open conversation's run; its end follows as an event."""
+        if self._core is not None and self._conversation_id is not None and self.can_stop:
+            self._is_stopping = self._core.runs.stop(self._conversation_id)
+            self._update()
+
+    def resume(self) -> None:
+        """Go on with what is left."""
+        if self.can_resume and self._conversation_id is not None:
+            self._is_resumable = False
+            self._view.clear_messages()
+            self._owner.spawn(self._resume(self._conversation_id), "resume")
+
+    async def _resume(self, conversation_id: str) -> None:
+        try:
+            handle = await self._open_core().runs.resume(conversation_id)
+        except SophosError as error:
+            await self._reload(conversation_id, error)
+            return
+        self._go_on(handle)
+
+    def _on_edited(self, text: str) -> None:
+        if self._core is not None and not self._is_restoring:
+            self._drafts.edited(self._conversation_id, text)
+        self._update()
+
+    def _update(self) -> None:
+        can_send = self._can_send() and bool(self._view.composer.text.strip())
+        self._view.show_running(is_running=self.is_running, can_send=can_send, can_stop=self.can_stop)
+        self.state_changed.emit()
+
+
+def _without(held: str, sent: str) -> str:
+    """What the composer holds beside the text that was sent: a draft before it, or more typed after it."""
+    if held.startswith(sent):
+        return held[len(sent) :].lstrip("\n")
+    return held[: -len(sent)].rstrip("\n") if held.endswith(sent) else held

@@ -1,0 +1,95 @@
+"""Keeps the list model in step with the core: reads it once, then each conversation that changed.
+
+Invariant: changes are read one after the other, each conversation at most once for any number of changes
+that came meanwhile.
+"""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, Signal
+
+from sophos_desktop.core.domain.errors import ErrorCode, SophosError
+from sophos_desktop.foundation.tasks import TaskOwner
+from sophos_desktop.shell.conversations.list_model import ConversationListModel
+from sophos_desktop.shell.facade import Core
+
+
+class ConversationFeed(QObject):
+    """Lives as long as its window; works between `attach` and `detach`."""
+
+    deleted = Signal(str)
+    failed = Signal(object)  # SophosError
+    loaded = Signal()
+
+    def __init__(self, model: ConversationListModel, owner: TaskOwner, parent: QObject) -> None:
+        """Feeds `model`."""
+        super().__init__(parent)
+        self._model = model
+        self._owner = owner
+        self._core: Core | None = None
+        self._changed: dict[str, None] = {}
+        self._is_reading = False
+        self._unsubscribe: Callable[[], None] = lambda: None
+        model.rename_requested.connect(self._on_rename_requested)
+
+    async def attach(self, core: Core) -> None:
+        """Read the whole list. Raises SophosError of the store."""
+        self._core = core
+        self._unsubscribe = core.runs.subscribe(self.mark_changed)
+        self._model.reset(await core.conversations.list())
+        self.loaded.emit()
+
+    def detach(self) -> None:
+        """The core is about to close."""
+        self._unsubscribe()
+        self._core = None
+
+    def mark_changed(self, conversation_id: str) -> None:
+        """Read a conversation again soon."""
+        self._changed[conversation_id] = None
+        if not self._is_reading and self._core is not None:
+            self._is_reading = True
+            self._owner.spawn(self._read_changed(), "refresh list")
+
+    async def _read_changed(self) -> None:
+        try:
+            while self._changed and self._core is not None:
+                conversation_id = next(iter(self._changed))
+                del self._changed[conversation_id]
+                await self._read(self._core, conversation_id)
+        finally:
+            self._is_reading = False
+
+    async def _read(self, core: Core, conversation_id: str) -> None:
+        try:
+            self._model.update(await core.conversations.find(conversation_id))
+        except SophosError as error:
+            if error.code is ErrorCode.NOT_FOUND:
+                self._model.remove(conversation_id)
+            else:
+                self.failed.emit(error)
+
+    def delete(self, conversation_id: str) -> None:
+        """Delete a conversation; `deleted` or `failed` follows."""
+        if self._core is not None:
+            self._owner.spawn(self._delete(self._core, conversation_id), "delete conversation")
+
+    async def _delete(self, core: Core, conversation_id: str) -> None:
+        try:
+            await core.conversations.delete(conversation_id)
+        except SophosError as error:
+            self.failed.emit(error)
+            return
+        self._model.remove(conversation_id)
+        self.deleted.emit(conversation_id)
+
+    def _on_rename_requested(self, conversation_id: str, title: str) -> None:
+        if self._core is not None:
+            self._owner.spawn(self._rename(self._core, conversation_id, title), "rename conversation")
+
+    async def _rename(self, core: Core, conversation_id: str, title: str) -> None:
+        try:
+            await core.conversations.rename(conversation_id, title)
+        except SophosError as error:
+            self.failed.emit(error)
+        self.mark_changed(conversation_id)

@@ -1,0 +1,179 @@
+"""What the window asks of the core, as protocols.
+
+Invariant: nothing here is imported from below but `core.domain`, so that the window can be painted before
+the core is loaded. The core of `core.assembly` fits these protocols without knowing them.
+"""
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from sophos_desktop.core.domain.conversation import Conversation, Message
+from sophos_desktop.core.domain.events import Notice, RunEvent
+from sophos_desktop.core.domain.ports import DecisionKind
+from sophos_desktop.core.domain.specs import EngineChoice, EngineKind, EngineStatus, ServerStatus
+
+
+class RunHandle(Protocol):
+    """A sitting of a run of this process."""
+
+    @property
+    def run_id(self) -> str:
+        """The run."""
+
+    @property
+    def conversation_id(self) -> str:
+        """Where it runs."""
+
+    def events(self, from_seq: int = 1) -> AsyncIterator[RunEvent]:
+        """What happened since `from_seq`, then what happens; ends after `SittingEnded`."""
+
+
+class Runs(Protocol):
+    """Starts, resumes and stops runs."""
+
+    async def start(
+        self,
+        conversation_id: str | None,
+        text: str,
+        *,
+        engine: EngineKind | None = None,
+        model: str | None = None,
+    ) -> RunHandle:
+        """Returns once the text is safe. None starts a conversation. Raises SophosError."""
+
+    async def resume(self, conversation_id: str) -> RunHandle:
+        """Goes on with what is left. Raises SophosError."""
+
+    async def proceed(self, conversation_id: str) -> RunHandle:
+        """Goes on with a waiting run whose questions are answered. Raises SophosError."""
+
+    def stop(self, conversation_id: str) -> bool:
+        """False if nothing of this process runs there."""
+
+    async def drain(self, timeout_seconds: float) -> None:
+        """Refuse new runs and let the steps that run finish."""
+
+    def active(self, conversation_id: str) -> RunHandle | None:
+        """The run of this process on that conversation."""
+
+    def subscribe(self, listener: Callable[[str], None]) -> Callable[[], None]:
+        """Call `listener` with the id of each conversation whose run starts, changes or ends."""
+
+
+class Conversations(Protocol):
+    """Reads and changes conversations."""
+
+    async def list(
+        self, *, statuses: Sequence[Any] = (), query: str = "", tag: str = "", limit: int | None = None
+    ) -> Sequence[Conversation]:
+        """Newest first."""
+
+    async def find(self, id_or_part: str) -> Conversation:
+        """Raises SophosError NOT_FOUND or AMBIGUOUS_ID."""
+
+    async def messages(self, conversation_id: str) -> Sequence[Message]:
+        """All of them, partial answers included."""
+
+    async def rename(self, conversation_id: str, title: str) -> None:
+        """Give it a title."""
+
+    async def delete(self, conversation_id: str) -> None:
+        """Raises SophosError SESSION_IN_PROGRESS."""
+
+    async def save_draft(self, conversation_id: str | None, text: str) -> None:
+        """Keep what the composer holds. None: the chat that does not exist yet."""
+
+    async def draft(self, conversation_id: str | None) -> str:
+        """What was kept, or nothing."""
+
+    async def app_state(self, key: str) -> str | None:
+        """A value of the window's own state."""
+
+    async def save_app_state(self, key: str, value: str) -> None:
+        """Keep a value of the window's own state."""
+
+
+class PendingDecision(Protocol):
+    """A call that waits for the user's word."""
+
+    @property
+    def conversation_id(self) -> str:
+        """Where it waits."""
+
+    @property
+    def tool_call_id(self) -> str:
+        """Which call."""
+
+    @property
+    def server(self) -> str:
+        """Its server."""
+
+    @property
+    def tool(self) -> str:
+        """Its tool."""
+
+    @property
+    def args(self) -> Mapping[str, Any]:
+        """Its arguments."""
+
+    @property
+    def why(self) -> str:
+        """`uncertain` or `approval`."""
+
+
+class Decisions(Protocol):
+    """The questions that runs wait for."""
+
+    async def pending(self, conversation_id: str | None = None) -> Sequence[PendingDecision]:
+        """The open ones."""
+
+    async def decide(self, conversation_id: str, tool_call_id: str, kind: DecisionKind) -> None:
+        """Answer one. Raises SophosError DECISION_STALE."""
+
+
+class Engines(Protocol):
+    """The engines, for the status bar."""
+
+    async def choose(self, engine: EngineKind | None, model: str | None) -> EngineChoice:
+        """What the next run would take. Raises SophosError."""
+
+    async def status(self) -> EngineStatus:
+        """How that engine stands."""
+
+
+class Servers(Protocol):
+    """The tool servers, for the status bar."""
+
+    def statuses(self) -> Sequence[ServerStatus]:
+        """All configured servers."""
+
+    def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call `listener` whenever a status changes."""
+
+
+class Core(Protocol):
+    """The core, open."""
+
+    @property
+    def runs(self) -> Runs:
+        """Runs."""
+
+    @property
+    def conversations(self) -> Conversations:
+        """Conversations."""
+
+    @property
+    def decisions(self) -> Decisions:
+        """Decisions."""
+
+    @property
+    def engines(self) -> Engines:
+        """Engines."""
+
+    @property
+    def servers(self) -> Servers:
+        """Tool servers."""
+
+    @property
+    def notices(self) -> Sequence[Notice]:
+        """What was wrong with the settings."""

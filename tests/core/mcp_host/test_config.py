@@ -1,0 +1,164 @@
+"""What `mcp.json` may hold, and what becomes of it."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sophos_desktop.core.mcp_host.config import LoadedConfig, McpConfigSource, ServerConfig
+
+_SHIPPED = Path(__file__).parents[3] / "config" / "mcp.json"
+
+
+def _source(tmp_path: Path, user: str | None, **variables: str) -> McpConfigSource:
+    if user is not None:
+        (tmp_path / "mcp.json").write_text(user, encoding="utf-8")
+    return McpConfigSource(_SHIPPED, tmp_path / "mcp.json", variables, tmp_path / "memory.jsonl")
+
+
+def _load(tmp_path: Path, user: object, **variables: str) -> LoadedConfig:
+    return _source(tmp_path, json.dumps(user), **variables).load()
+
+
+def _server(config: LoadedConfig, name: str) -> ServerConfig:
+    return next(server for server in config.servers if server.name == name)
+
+
+def test_without_a_file_of_the_user_the_shipped_servers_are_there(tmp_path: Path) -> None:
+    config = _source(tmp_path, None).load()
+    assert config.notices == ()
+    (fetch,) = config.servers
+    assert (fetch.name, fetch.command, fetch.built_in) == ("fetch", sys.executable, True)
+    assert fetch.args == ("-m", "mcp_server_fetch")
+
+
+@pytest.mark.parametrize("wrapped", [True, False])
+def test_both_shapes_are_read(tmp_path: Path, wrapped: bool) -> None:
+    servers = {"files": {"command": "npx", "args": ["-y", "files"], "env": {"A": "b"}, "type": "stdio"}}
+    config = _load(tmp_path, {"mcpServers": servers} if wrapped else servers)
+    files = _server(config, "files")
+    assert (files.command, files.args, files.env) == ("npx", ("-y", "files"), {"A": "b"})
+    assert files.unknown == {"type": "stdio"}
+    assert not files.built_in
+    assert config.notices == ()
+
+
+def test_an_entry_of_the_same_name_replaces_the_shipped_one(tmp_path: Path) -> None:
+    fetch = _server(_load(tmp_path, {"fetch": {"command": "mine"}}), "fetch")
+    assert (fetch.command, fetch.args, fetch.built_in) == ("mine", (), False)
+
+
+def test_disabled_turns_a_server_off_without_more_words(tmp_path: Path) -> None:
+    config = _load(
+        tmp_path, {"fetch": {"disabled": True}, "other": {"command": "${UNSET}", "disabled": True}}
+    )
+    assert all(server.disabled and server.problem is None for server in config.servers)
+    assert config.notices == ()
+
+
+def test_variables_and_the_home_folder_are_filled_in(tmp_path: Path) -> None:
+    entry = {
+        "command": "~/bin/server",
+        "args": ["--key=${KEY}", "${MEMORY_FILE_PATH}", "$KEY"],
+        "env": {"TOKEN": "${KEY}-${PYTHON}"},
+        "cwd": "~",
+    }
+    server = _server(_load(tmp_path, {"s": entry}, KEY="secret"), "s")
+    assert server.command == str(Path.home() / "bin/server")
+    assert server.args == ("--key=secret", str(tmp_path / "memory.jsonl"), "$KEY")
+    assert server.env == {"TOKEN": f"secret-{sys.executable}"}
+    assert server.cwd == str(Path.home())
+    assert f"secret-{sys.executable}" not in repr(server)
+
+
+def test_an_unset_variable_fails_that_server_by_name_and_no_other(tmp_path: Path) -> None:
+    config = _load(tmp_path, {"a": {"command": "x", "env": {"K": "${MISSING}"}}, "b": {"command": "y"}})
+    assert _server(config, "a").problem == "the variable ${MISSING} is not set"
+    assert _server(config, "b").problem is None
+    assert 'server "a"' in config.notices[0].text
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "line 1: it is empty"),
+        ("  \n", "line 1: it is empty"),
+        ('{\n  "a": {},\n}', "line 3: it is not JSON"),
+        ('{"a": ', "line 1: it is not JSON"),
+        ("[]", "line 1: it must be an object"),
+        ('{\n"mcpServers": []}', 'line 2: "mcpServers" must be an object'),
+        ("[" * 100_000, "it is not JSON"),
+    ],
+)
+def test_a_file_that_says_nothing_leaves_the_shipped_servers(tmp_path: Path, text: str, words: str) -> None:
+    config = _source(tmp_path, text).load()
+    assert [server.name for server in config.servers] == ["fetch"]
+    (notice,) = config.notices
+    assert notice.code == "CONFIG_INVALID"
+    assert str(tmp_path / "mcp.json") in notice.text
+    assert words in notice.text
+
+
+def test_bytes_that_are_no_text_and_a_folder_in_its_place_are_notices(tmp_path: Path) -> None:
+    source = _source(tmp_path, None)
+    path = tmp_path / "mcp.json"
+    path.write_bytes(b"\xff\xfe{")
+    assert "UTF-8" in source.load().notices[0].text
+    path.unlink()
+    path.mkdir()
+    assert "cannot be read" in source.load().notices[0].text
+
+
+def test_the_last_good_entries_stay_while_the_file_is_broken(tmp_path: Path) -> None:
+    source = _source(tmp_path, '{"a": {"command": "x"}}')
+    source.load()
+    (tmp_path / "mcp.json").write_text('{"a": ')
+    config = source.load()
+    assert [server.name for server in config.servers] == ["a", "fetch"]
+    assert len(config.notices) == 1
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        (5, "must be an object"),
+        ({}, '"command" or a "url"'),
+        ({"command": 5}, '"command" must be a text'),
+        ({"command": ""}, '"command" must be a text'),
+        ({"command": "x", "args": "y"}, '"args" must be a list of texts'),
+        ({"command": "x", "args": [1]}, '"args" must be a list of texts'),
+        ({"command": "x", "env": {"A": 1}}, '"env" must be an object'),
+        ({"command": "x", "disabled": "yes"}, '"disabled" must be true or false'),
+        ({"command": "x", "approval": "maybe"}, '"approval" must be'),
+        ({"command": "x", "timeout_seconds": 0}, '"timeout_seconds" must be a number above 0'),
+        ({"command": "x", "timeout_seconds": True}, '"timeout_seconds" must be a number above 0'),
+        ({"url": ["x"]}, '"url" must be a text'),
+    ],
+)
+def test_a_wrong_entry_fails_alone_with_its_line(tmp_path: Path, entry: Any, words: str) -> None:
+    text = json.dumps({"good": {"command": "x"}, "bad": entry}, indent=1)
+    config = _source(tmp_path, text).load()
+    assert words in str(_server(config, "bad").problem)
+    assert _server(config, "good").problem is None
+    line = next(number for number, row in enumerate(text.splitlines(), 1) if '"bad"' in row)
+    assert f'line {line}: server "bad"' in config.notices[0].text
+
+
+def test_a_name_that_comes_twice_is_reported_and_the_last_one_counts(tmp_path: Path) -> None:
+    config = _source(tmp_path, '{"a": {"command": "x"}, "a": {"command": "y"}}').load()
+    assert _server(config, "a").command == "y"
+    assert 'server "a" is there twice' in config.notices[0].text
+
+
+def test_a_server_by_url_is_understood(tmp_path: Path) -> None:
+    entry = {"url": "https://example.org/mcp", "headers": {"Authorization": "Bearer ${KEY}"}}
+    server = _server(_load(tmp_path, {"remote": entry}, KEY="k"), "remote")
+    assert (server.transport, server.headers) == ("http", {"Authorization": "Bearer k"})
+
+
+def test_a_byte_order_mark_and_a_schema_link_do_no_harm(tmp_path: Path) -> None:
+    config = _source(tmp_path, '\ufeff{"$schema": "https://example.org", "a": {"command": "x"}}').load()
+    assert [server.name for server in config.servers] == ["a", "fetch"]
+    assert config.notices == ()

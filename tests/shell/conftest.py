@@ -1,0 +1,39 @@
+"""Window tests: Qt's loop is the asyncio loop, and one QApplication serves the whole session.
+
+Invariant: no test leaves a window on the screen. Async tests have no `qtbot.wait…`: it spins a nested loop.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
+
+import pytest
+import qasync
+from PySide6.QtWidgets import QApplication
+
+
+def pytest_asyncio_loop_factories(
+    config: pytest.Config, item: pytest.Item
+) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
+    """Run async tests on Qt's loop."""
+    return {"qt": _make_loop}
+
+
+def _make_loop() -> asyncio.AbstractEventLoop:
+    loop: asyncio.AbstractEventLoop = qasync.QEventLoop(QApplication.instance() or QApplication([]))
+    return loop
+
+
+@pytest.fixture(scope="session", autouse=True)
+def application(qapp: QApplication) -> QApplication:
+    """Made before any test's guards look, because it keeps descriptors for good."""
+    return qapp
+
+
+@pytest.fixture(autouse=True)
+def no_window_left(application: QApplication) -> Iterator[None]:
+    """Fail a test that leaves a window showing; close it, so that the next one starts clean."""
+    yield
+    left = [widget for widget in QApplication.topLevelWidgets() if widget.isVisible()]
+    for widget in left:
+        widget.close()
+    assert not left, f"windows left showing: {[widget.objectName() or type(widget) for widget in left]}"

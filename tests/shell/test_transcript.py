@@ -1,0 +1,181 @@
+"""The transcript writes only what changed, and opens nothing by itself."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QTextDocument
+from PySide6.QtWidgets import QWidget
+
+from sophos_desktop.core.domain.conversation import MessageState
+from sophos_desktop.shell.chat.items import AnswerItem, Item, ToolItem, UserItem
+from sophos_desktop.shell.chat.transcript import Transcript
+from sophos_desktop.shell.theme.follower import Theme
+
+HOSTILE = """
+![one](file:///etc/passwd) ![two](http://127.0.0.1:9/x.png) ![three](//host/share/x.png) ![](/etc/passwd)
+
+<img src="file:///etc/passwd"> <style>@import url(http://127.0.0.1:9/x.css)</style>
+
+[local](file:///etc/passwd) [script](javascript:alert(1)) [good](https://example.org/page)
+[mail](mailto:a@example.org) [bare](/etc/passwd)
+"""
+
+
+@pytest.fixture
+def transcript() -> Iterator[Transcript]:
+    host = QWidget()
+    host.resize(700, 500)
+    made = Transcript(Theme(host), host)
+    made.resize(700, 500)
+    yield made
+    host.deleteLater()
+
+
+def text_of(transcript: Transcript) -> str:
+    """The text, without the empty blocks beside the frames."""
+    return "\n".join(line for line in transcript.toPlainText().splitlines() if line.strip())
+
+
+def written(transcript: Transcript, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Keys of the items that are written from now on."""
+    keys: list[str] = []
+    real = transcript._fill
+
+    def fill(frame: Any, item: Item) -> None:
+        keys.append(item.key)
+        real(frame, item)
+
+    monkeypatch.setattr(transcript, "_fill", fill)
+    return keys
+
+
+def test_only_the_item_that_changed_is_written_again(
+    transcript: Transcript, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = UserItem("u", "question"), AnswerItem("a", "first", live=True)
+    transcript.open_items([first, second])
+    keys = written(transcript, monkeypatch)
+    grown = AnswerItem("a", "first **second**", live=True)
+    transcript.show_items([first, grown])
+    transcript.show_items([first, grown])
+    assert keys == ["a"]
+    assert text_of(transcript) == "question\nfirst second"
+
+
+def test_items_after_a_changed_key_are_replaced(transcript: Transcript) -> None:
+    transcript.open_items([UserItem("pending", "hello"), AnswerItem("a", "one")])
+    transcript.show_items([UserItem("u1", "hello"), AnswerItem("b", "two"), AnswerItem("c", "three")])
+    assert text_of(transcript) == "hello\ntwo\nthree"
+    transcript.show_items([UserItem("u1", "hello")])
+    assert text_of(transcript) == "hello"
+
+
+def test_rewriting_any_kind_of_markdown_leaves_no_trace_of_what_was_there(transcript: Transcript) -> None:
+    pieces = (
+        "# Head\n\n- a\n  1. b\n\n```py\nx = 1\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> quote\n\n---\nend"
+    )
+    for length in range(1, len(pieces) + 1):
+        transcript.show_items([AnswerItem("a", pieces[:length], live=True)])
+    streamed = transcript.document().toHtml()
+    transcript.open_items([AnswerItem("a", pieces, live=True)])
+    assert streamed == transcript.document().toHtml()
+    transcript.show_items([AnswerItem("a", "plain")])
+    assert text_of(transcript) == "plain"
+
+
+def test_a_user_message_is_plain_text(transcript: Transcript) -> None:
+    transcript.open_items([UserItem("u", "**not bold** <b>x</b>\n# no head")])
+    assert text_of(transcript) == "**not bold** <b>x</b>\n# no head"
+
+
+def test_marks_say_what_is_missing(transcript: Transcript) -> None:
+    transcript.open_items(
+        [
+            AnswerItem("a", "half", state=MessageState.INCOMPLETE),
+            AnswerItem("b", "cut", state=MessageState.STOPPED),
+            ToolItem("t", "files", "append", '{"a": 1}', "interrupted", ""),
+        ]
+    )
+    text = text_of(transcript)
+    assert "Incomplete" in text
+    assert "Stopped by you" in text
+    assert "Outcome unknown" in text
+
+
+def test_thinking_folds_away_behind_its_line_and_opens_by_its_link(transcript: Transcript) -> None:
+    transcript.open_items([AnswerItem("a", "", thinking="deep thought", live=True)])
+    assert "deep thought" in text_of(transcript)
+    transcript.show_items([AnswerItem("a", "answer", thinking="deep thought")])
+    assert "deep thought" not in text_of(transcript)
+    transcript.anchorClicked.emit(QUrl("sophos-thinking:a"))
+    assert "deep thought" in text_of(transcript)
+
+
+def test_nothing_in_an_answer_makes_qt_load_anything(
+    transcript: Transcript, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(
+        Transcript, "loadResource", lambda _self, _kind, name: asked.append(QUrl(name).toString())
+    )
+    transcript.open_items(
+        [AnswerItem("a", HOSTILE), UserItem("u", HOSTILE), ToolItem("t", "s", "x", HOSTILE)]
+    )
+    transcript.grab()
+    assert asked == []
+    assert "[image: two] http://127.0.0.1:9/x.png" in transcript.toPlainText()
+
+
+def test_a_resource_that_is_asked_for_all_the_same_is_empty(transcript: Transcript, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("secret", encoding="utf-8")
+    kind = QTextDocument.ResourceType.HtmlResource.value
+    assert transcript.loadResource(kind, QUrl.fromLocalFile(str(secret))) is None
+
+
+def test_only_web_and_mail_links_are_links_and_a_click_only_tells(transcript: Transcript) -> None:
+    transcript.open_items([AnswerItem("a", HOSTILE)])
+    anchors: set[str] = set()
+    block = transcript.document().begin()
+    while block.isValid():
+        for part in block.textFormats():
+            if part.format.isAnchor():
+                anchors.add(part.format.anchorHref())
+        block = block.next()
+    assert anchors == {"https://example.org/page", "mailto:a@example.org"}
+    chosen: list[str] = []
+    transcript.link_chosen.connect(chosen.append)
+    for address in ("file:///etc/passwd", "javascript:alert(1)", "https://example.org/page"):
+        transcript.anchorClicked.emit(QUrl(address))
+    assert chosen == ["https://example.org/page"]
+
+
+def test_a_long_conversation_shows_its_end_first_and_the_rest_on_demand(transcript: Transcript) -> None:
+    items: list[Item] = [UserItem(str(number), f"message {number}") for number in range(300)]
+    transcript.open_items(items)
+    assert len(transcript.shown_items) == 120
+    assert "Show earlier messages (180)" in transcript.toPlainText()
+    items.append(UserItem("new", "newest"))
+    transcript.show_items(items)
+    assert len(transcript.shown_items) == 121
+    transcript.anchorClicked.emit(QUrl("sophos-earlier:"))
+    transcript.anchorClicked.emit(QUrl("sophos-earlier:"))
+    assert len(transcript.shown_items) == 301
+
+
+def test_who_reads_further_up_is_not_moved_by_what_arrives(transcript: Transcript) -> None:
+    transcript.window().show()
+    items: list[Item] = [UserItem(str(number), "line\n" * 5) for number in range(20)]
+    transcript.open_items(items)
+    bar = transcript.verticalScrollBar()
+    assert bar.value() == bar.maximum() > 0
+    bar.setValue(100)
+    transcript.show_items([*items, AnswerItem("a", "more\n\n" * 30, live=True)])
+    assert bar.value() == 100
+    bar.setValue(bar.maximum())
+    transcript.show_items([*items, AnswerItem("a", "more\n\n" * 40, live=True)])
+    assert bar.value() == bar.maximum()
+    transcript.window().hide()

@@ -1,0 +1,350 @@
+"""A core for window tests: the facade of the shell, in memory, each run driven by the test itself.
+
+Invariant: a run does only what the test tells its handle; the records follow the rules that front ends may
+rely on (claimed before `start` returns, outcome recorded before `end` is told). Everything that matters in an
+order is noted in `calls`.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+from sophos_desktop.core.domain.conversation import (
+    Conversation,
+    ConversationStatus,
+    Message,
+    Role,
+    ToolCall,
+    ToolStatus,
+    title_from,
+)
+from sophos_desktop.core.domain.errors import ErrorCode, SophosError
+from sophos_desktop.core.domain.events import (
+    ApprovalNeeded,
+    Event,
+    MessageStored,
+    RunEvent,
+    RunStarted,
+    SittingEnded,
+    TextDelta,
+    ThinkingDelta,
+    ToolCallFinished,
+    ToolCallStarted,
+    Usage,
+)
+from sophos_desktop.core.domain.run import RunKind, RunRecord, RunStatus
+from sophos_desktop.core.domain.specs import (
+    EngineKind,
+)
+from sophos_desktop.foundation.clock import to_text
+from sophos_desktop.foundation.ids import new_id
+from tests.support.fake_core_parts import (
+    START,
+    FakeClock,
+    FakeDecisions,
+    FakeEngines,
+    FakeQuestion,
+    FakeServers,
+    Why,
+    record,
+)
+
+
+class FakeHandle:
+    """A sitting; the test says what happens in it."""
+
+    def __init__(self, core: "FakeCore", conversation_id: str, run_id: str) -> None:
+        self.run_id = run_id
+        self.conversation_id = conversation_id
+        self.is_stopped = False
+        self._core = core
+        self._log: list[RunEvent] = []
+        self._waiters: list[asyncio.Future[None]] = []
+        self.tell(RunStarted(conversation_id, "message", "ollama", "qwen3:8b"))
+
+    async def events(self, from_seq: int = 1) -> AsyncIterator[RunEvent]:
+        """Replay, then live."""
+        position = 0
+        while True:
+            while position < len(self._log):
+                item = self._log[position]
+                position += 1
+                if item.seq >= from_seq:
+                    yield item
+                if isinstance(item.event, SittingEnded):
+                    return
+            waiter = asyncio.get_running_loop().create_future()
+            self._waiters.append(waiter)
+            await waiter
+
+    async def wait(self) -> SittingEnded:
+        """The end."""
+        async for item in self.events():
+            if isinstance(item.event, SittingEnded):
+                return item.event
+        raise AssertionError("the events end with the end")
+
+    def tell(self, event: Event) -> None:
+        """Any event."""
+        self._log.append(RunEvent(self.run_id, len(self._log) + 1, to_text(START), event))
+        waiters, self._waiters = self._waiters, []
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+
+    def say(self, text: str, message_id: str = "answer") -> None:
+        """A piece of the answer."""
+        self.tell(TextDelta(message_id, text))
+
+    def think(self, text: str, message_id: str = "answer") -> None:
+        """A piece of thinking."""
+        self.tell(ThinkingDelta(message_id, text))
+
+    def store(self, message: Message) -> None:
+        """A message is in the thread."""
+        self._core.conversations.stored[self.conversation_id].append(message)
+        self.tell(MessageStored(message))
+
+    def answer(self, text: str, message_id: str = "answer", *, thinking: str | None = None) -> None:
+        """The whole answer is in the thread."""
+        self.store(Message(message_id, Role.ASSISTANT, text, thinking))
+
+    def call(self, call: ToolCall, result: str, status: ToolStatus = ToolStatus.OK) -> None:
+        """A tool call from its start to its stored result."""
+        self.tell(ToolCallStarted(call.id, call.server, call.tool, call.args, 1))
+        self.tell(ToolCallFinished(call.id, status.value, result, 9, recorded=False))
+        self.store(Message(f"{call.id}/result", Role.TOOL, result, tool_call_id=call.id, tool_status=status))
+
+    def end(
+        self,
+        status: RunStatus = RunStatus.COMPLETED,
+        error: SophosError | None = None,
+        *,
+        unfinished: bool = False,
+    ) -> None:
+        """Record the outcome, then tell it."""
+        code, message = (str(error.code), error.message) if error else (None, None)
+        self._core.runs.finish(self, status, code, message, unfinished=unfinished)
+        self.tell(SittingEnded(status.value, code, message, unfinished, Usage()))
+
+
+class FakeConversations:
+    """Conversations in memory."""
+
+    def __init__(self, core: "FakeCore") -> None:
+        self._core = core
+        self.known: dict[str, Conversation] = {}
+        self.stored: dict[str, list[Message]] = {}
+        self.drafts: dict[str | None, str] = {}
+        self.state: dict[str, str] = {}
+        self.save_error: SophosError | None = None
+
+    def add(self, title: str, *messages: Message, last_run: RunRecord | None = None) -> str:
+        """A conversation that was there before."""
+        conversation_id, now = new_id(), to_text(self._core.clock.now())
+        self.known[conversation_id] = Conversation(
+            conversation_id,
+            title,
+            ConversationStatus.ACTIVE,
+            False,
+            None,
+            len(messages),
+            now,
+            now,
+            last_run=last_run,
+        )
+        self.stored[conversation_id] = list(messages)
+        return conversation_id
+
+    def touch(self, conversation_id: str, run: RunRecord) -> None:
+        """Its last run is this one now."""
+        known = self.known[conversation_id]
+        self.known[conversation_id] = replace(known, last_run=run, updated_at=to_text(self._core.clock.now()))
+
+    async def list(
+        self, *, statuses: Sequence[Any] = (), query: str = "", tag: str = "", limit: int | None = None
+    ) -> list[Conversation]:
+        """Newest first."""
+        return sorted(self.known.values(), key=lambda one: one.updated_at, reverse=True)[:limit]
+
+    async def find(self, id_or_part: str) -> Conversation:
+        """By its whole id."""
+        if id_or_part not in self.known:
+            raise SophosError(ErrorCode.NOT_FOUND, "There is no such conversation")
+        return self.known[id_or_part]
+
+    async def messages(self, conversation_id: str) -> Sequence[Message]:
+        """All of them."""
+        return tuple(self.stored[conversation_id])
+
+    async def rename(self, conversation_id: str, title: str) -> None:
+        """Another title."""
+        self.known[conversation_id] = replace(self.known[conversation_id], title=title)
+
+    async def delete(self, conversation_id: str) -> None:
+        """Not while a run is active."""
+        if self._core.runs.active(conversation_id) is not None:
+            raise SophosError(
+                ErrorCode.SESSION_IN_PROGRESS, "A run is active in this conversation", "Stop it first."
+            )
+        del self.known[conversation_id], self.stored[conversation_id]
+
+    async def save_draft(self, conversation_id: str | None, text: str) -> None:
+        """Keep it."""
+        if self.save_error is not None:
+            raise self.save_error
+        self.drafts[conversation_id] = text
+        self._core.note("draft")
+
+    async def draft(self, conversation_id: str | None) -> str:
+        """What was kept."""
+        return self.drafts.get(conversation_id, "")
+
+    async def app_state(self, key: str) -> str | None:
+        """A value."""
+        return self.state.get(key)
+
+    async def save_app_state(self, key: str, value: str) -> None:
+        """Keep a value."""
+        self.state[key] = value
+        self._core.note("state")
+
+
+class FakeRuns:
+    """The registry; `handles` are all sittings, newest last."""
+
+    def __init__(self, core: "FakeCore") -> None:
+        self._core = core
+        self.handles: list[FakeHandle] = []
+        self.start_error: SophosError | None = None
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self.started = asyncio.Event()
+        self._active: dict[str, FakeHandle] = {}
+        self._listeners: list[Callable[[str], None]] = []
+
+    async def start(
+        self,
+        conversation_id: str | None,
+        text: str,
+        *,
+        engine: EngineKind | None = None,
+        model: str | None = None,
+    ) -> FakeHandle:
+        """Held by `gate`, refused with `start_error`."""
+        await self.gate.wait()
+        if self.start_error is not None:
+            raise self.start_error
+        if conversation_id is None:
+            conversation_id = self._core.conversations.add(title_from(text))
+        handle = self._begin(conversation_id, new_id(), RunKind.MESSAGE)
+        handle.store(Message(new_id(), Role.USER, text, run_id=handle.run_id))
+        return handle
+
+    async def resume(self, conversation_id: str) -> FakeHandle:
+        """Refused with `start_error`."""
+        if self.start_error is not None:
+            raise self.start_error
+        return self._begin(conversation_id, new_id(), RunKind.RESUME)
+
+    async def proceed(self, conversation_id: str) -> FakeHandle:
+        """The same run again."""
+        run = self._core.conversations.known[conversation_id].last_run
+        assert run is not None
+        return self._begin(conversation_id, run.id, run.kind)
+
+    def _begin(self, conversation_id: str, run_id: str, kind: RunKind) -> FakeHandle:
+        handle = FakeHandle(self._core, conversation_id, run_id)
+        self.handles.append(handle)
+        self._active[conversation_id] = handle
+        self._core.conversations.touch(
+            conversation_id, record(conversation_id, run_id, RunStatus.RUNNING, kind=kind)
+        )
+        self.changed(conversation_id)
+        self.started.set()
+        return handle
+
+    def finish(
+        self,
+        handle: FakeHandle,
+        status: RunStatus,
+        code: str | None,
+        message: str | None,
+        *,
+        unfinished: bool,
+    ) -> None:
+        """Record an outcome."""
+        self._active.pop(handle.conversation_id, None)
+        self._core.conversations.touch(
+            handle.conversation_id,
+            record(handle.conversation_id, handle.run_id, status, code, message, unfinished=unfinished),
+        )
+        self.changed(handle.conversation_id)
+
+    def stop(self, conversation_id: str) -> bool:
+        """Marks the handle; the test ends it."""
+        handle = self._active.get(conversation_id)
+        if handle is None:
+            return False
+        handle.is_stopped = True
+        return True
+
+    async def drain(self, timeout_seconds: float) -> None:
+        """Interrupts what runs."""
+        self._core.note("drain")
+        for handle in list(self._active.values()):
+            handle.end(RunStatus.INTERRUPTED, unfinished=True)
+
+    def active(self, conversation_id: str) -> FakeHandle | None:
+        """The sitting that runs there."""
+        return self._active.get(conversation_id)
+
+    def changed(self, conversation_id: str) -> None:
+        """Tell the listeners."""
+        for listener in tuple(self._listeners):
+            listener(conversation_id)
+
+    def subscribe(self, listener: Callable[[str], None]) -> Callable[[], None]:
+        """Told of changes."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+
+class FakeCore:
+    """All of it; `calls` is what happened in order."""
+
+    def __init__(self) -> None:
+        self.clock = FakeClock()
+        self.calls: list[str] = []
+        self.conversations = FakeConversations(self)
+        self.runs = FakeRuns(self)
+        self.decisions = FakeDecisions()
+        self.engines = FakeEngines()
+        self.servers = FakeServers()
+        self.notices: list[Notice] = []
+
+    def note(self, what: str) -> None:
+        """Remember that something happened; the same thing in a row once."""
+        if self.calls[-1:] != [what]:
+            self.calls.append(what)
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator["FakeCore"]:
+        """As `open_core` would."""
+        self.note("open")
+        try:
+            yield self
+        finally:
+            self.note("closed")
+
+    def ask(self, handle: FakeHandle, tool_call_id: str, why: Why = "uncertain") -> None:
+        """Let a run wait for a decision, from its question to the end of its sitting."""
+        args = {"path": "notes.txt"}
+        question = FakeQuestion(
+            handle.conversation_id, handle.run_id, tool_call_id, "files", "append", args, why
+        )
+        self.decisions.open.append(question)
+        handle.tell(ApprovalNeeded(tool_call_id, "files", "append", args, why, to_text(START)))
+        handle.end(RunStatus.WAITING, unfinished=True)

@@ -1,0 +1,1 @@
+"""Scripted MCP servers, run as child processes: `python -m tests.support.mcp_servers.NAME ARGUMENTS`."""
