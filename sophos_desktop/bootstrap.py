@@ -25,6 +25,7 @@ from sophos_desktop.foundation.tasks import TaskOwner
 from sophos_desktop.shell.application import make_application
 from sophos_desktop.shell.demo import Demo
 from sophos_desktop.shell.facade import Core
+from sophos_desktop.shell.garbage import GuiCollector
 from sophos_desktop.shell.main_window import MainWindow
 from sophos_desktop.shell.shutdown import Stage, StagedQuit
 
@@ -63,13 +64,10 @@ LoadCore = Callable[[Options], AbstractAsyncContextManager[Core]]
 
 
 def load_core(options: Options) -> AbstractAsyncContextManager[Core]:
-    """Import the core and make what opens it. Runs in a thread: with the collector on, the imports would
-    freeze the window for up to 200 ms at a time."""
-    gc.disable()
-    try:
-        from sophos_desktop.core.assembly import CoreOptions, open_core
-    finally:
-        gc.enable()
+    """Import the core and make what opens it. Runs in a thread, with the collector off: the imports would
+    freeze the window for up to 200 ms at a time, and Qt objects must not be deleted here."""
+    from sophos_desktop.core.assembly import CoreOptions, open_core
+
     gc.freeze()
     chosen = options if isinstance(options, CoreOptions) else CoreOptions(options.paths, options.environ)
     return open_core(chosen)
@@ -113,6 +111,8 @@ class Desktop:
         owner = TaskOwner(self._on_task_error)
         quit_owner = TaskOwner(self._on_task_error)
         self.window = MainWindow(owner)
+        collector = GuiCollector(self.window)
+        collector.start()
         staged = StagedQuit(quit_owner, self._stages(), _end_at_once, self.window)
         staged.finished.connect(self._finished.set)
         self.window.quit_requested.connect(staged.request)
@@ -126,6 +126,7 @@ class Desktop:
         await owner.close()
         await quit_owner.close()
         self.window.close_now()
+        collector.stop()
         return self._exit_code
 
     async def _show(self) -> None:

@@ -133,7 +133,7 @@ async def open_core(options: CoreOptions) -> AsyncIterator[Core]:
             servers=host,
             tool_host=host,
             runs=runs,
-            conversations=Conversations(stores),
+            conversations=Conversations(stores, recovery.before_claim),
             decisions=Decisions(stores),
             doctor=Doctor(database, stores, options.paths, settings, engines, host, owner.id),
             notices=(*settings.notices, *host.notices),

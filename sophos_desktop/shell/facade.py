@@ -63,7 +63,7 @@ class Runs(Protocol):
 class Conversations(Protocol):
     """Reads and changes conversations."""
 
-    async def list(
+    async def find_all(
         self, *, statuses: Sequence[Any] = (), query: str = "", tag: str = "", limit: int | None = None
     ) -> Sequence[Conversation]:
         """Newest first."""
@@ -127,7 +127,7 @@ class Decisions(Protocol):
     async def pending(self, conversation_id: str | None = None) -> Sequence[PendingDecision]:
         """The open ones."""
 
-    async def decide(self, conversation_id: str, tool_call_id: str, kind: DecisionKind) -> None:
+    async def decide(self, conversation_id: str, tool_call_id: str, kind: DecisionKind) -> object:
         """Answer one. Raises SophosError DECISION_STALE."""
 
 
@@ -151,8 +151,20 @@ class Servers(Protocol):
         """Call `listener` whenever a status changes."""
 
 
+class Settings(Protocol):
+    """The settings in force."""
+
+    @property
+    def current(self) -> Any:
+        """All of them; the window reads `ui.theme`."""
+
+
 class Core(Protocol):
     """The core, open."""
+
+    @property
+    def settings(self) -> Settings:
+        """Settings."""
 
     @property
     def runs(self) -> Runs:

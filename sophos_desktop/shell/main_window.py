@@ -124,6 +124,7 @@ class MainWindow(QMainWindow):
     async def attach(self, core: Core) -> None:
         """The core is open. Raises SophosError of the store."""
         self._core = core
+        self.theme.choose(core.settings.current.ui.theme)
         await self._restore_layout(core)
         self.status_feed.attach(core)
         await self.feed.attach(core)

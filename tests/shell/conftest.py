@@ -4,6 +4,7 @@ Invariant: no test leaves a window on the screen. Async tests have no `qtbot.wai
 """
 
 import asyncio
+import gc
 from collections.abc import Callable, Iterator, Mapping
 
 import pytest
@@ -37,3 +38,13 @@ def no_window_left(application: QApplication) -> Iterator[None]:
     for widget in left:
         widget.close()
     assert not left, f"windows left showing: {[widget.objectName() or type(widget) for widget in left]}"
+
+
+@pytest.fixture(autouse=True)
+def garbage_is_collected_here() -> Iterator[None]:
+    """Keep Qt's objects from being deleted by a worker thread (see shell/garbage.py)."""
+    gc.collect()
+    gc.freeze()  # what is alive need not be looked at again: each collection takes 0.2 s otherwise
+    gc.disable()
+    yield
+    gc.enable()

@@ -41,10 +41,10 @@ def test_what_was_sent_shows_until_its_message_is_stored() -> None:
     items = TranscriptItems()
     items.expect("Where?")
     assert items.items == [UserItem("pending", "Where?")]
-    assert not items.has_user_text("Where?")
+    assert items.count_user_text("Where?") == 0
     items.store(QUESTION)
     assert items.items == [UserItem("u1", "Where?")]
-    assert items.has_user_text(" Where? ")
+    assert items.count_user_text(" Where? ") == 1
 
 
 def test_a_message_that_only_asks_for_tools_has_no_item_of_its_own() -> None:
@@ -63,3 +63,12 @@ def test_a_run_that_is_over_leaves_nothing_growing() -> None:
     assert (answer.live, answer.state) == (False, MessageState.INCOMPLETE)
     assert isinstance(tool, ToolItem)
     assert tool.status == "interrupted"
+
+
+def test_a_run_that_goes_on_drops_what_had_arrived_of_its_answer_and_nothing_older() -> None:
+    old = Message("m0", Role.ASSISTANT, "older half", state=MessageState.STOPPED)
+    half = Message("m2", Role.ASSISTANT, "half", state=MessageState.INCOMPLETE)
+    items = TranscriptItems()
+    items.reset([old, QUESTION, ASKING, RESULT, half])
+    items.drop_partials()
+    assert [item.key for item in items.items] == ["m0", "u1", "m1", "m1:0"]

@@ -192,6 +192,20 @@ async def test_a_text_that_never_reached_the_thread_comes_back_into_the_composer
         await until(lambda: rig.composer.text == "lost on the way")
 
 
+async def test_a_text_that_comes_back_stands_before_what_was_typed_since() -> None:
+    core = FakeCore()
+    conversation_id = core.conversations.add("Old", user("same words"))
+    core.conversations.state["last_conversation"] = conversation_id
+    async with open_window(core) as rig:
+        handle = await send(rig, core, "same words")
+        rig.type("typed since")
+        del core.conversations.stored[conversation_id][-1]
+        handle.end(RunStatus.INTERRUPTED, unfinished=False)
+        await until(lambda: rig.composer.text == "same words\ntyped since")
+        await rig.window.save()
+        assert core.conversations.drafts[conversation_id] == "same words\ntyped since"
+
+
 async def test_an_interrupted_conversation_opens_with_its_resume_banner() -> None:
     core = FakeCore()
     core.conversations.add("Cut off", user("go"), last_run=interrupted())

@@ -25,6 +25,7 @@ from sophos_desktop.core.domain.events import (
     ApprovalNeeded,
     Event,
     MessageStored,
+    Notice,
     RunEvent,
     RunStarted,
     SittingEnded,
@@ -47,6 +48,7 @@ from tests.support.fake_core_parts import (
     FakeEngines,
     FakeQuestion,
     FakeServers,
+    FakeSettings,
     Why,
     record,
 )
@@ -163,9 +165,9 @@ class FakeConversations:
         known = self.known[conversation_id]
         self.known[conversation_id] = replace(known, last_run=run, updated_at=to_text(self._core.clock.now()))
 
-    async def list(
+    async def find_all(
         self, *, statuses: Sequence[Any] = (), query: str = "", tag: str = "", limit: int | None = None
-    ) -> list[Conversation]:
+    ) -> Sequence[Conversation]:
         """Newest first."""
         return sorted(self.known.values(), key=lambda one: one.updated_at, reverse=True)[:limit]
 
@@ -239,6 +241,7 @@ class FakeRuns:
             raise self.start_error
         if conversation_id is None:
             conversation_id = self._core.conversations.add(title_from(text))
+        self._core.conversations.drafts[conversation_id] = ""
         handle = self._begin(conversation_id, new_id(), RunKind.MESSAGE)
         handle.store(Message(new_id(), Role.USER, text, run_id=handle.run_id))
         return handle
@@ -324,6 +327,7 @@ class FakeCore:
         self.engines = FakeEngines()
         self.servers = FakeServers()
         self.notices: list[Notice] = []
+        self.settings = FakeSettings()
 
     def note(self, what: str) -> None:
         """Remember that something happened; the same thing in a row once."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any, Literal
 
 from sophos_desktop.core.domain.conversation import Message, MessageState, Role
@@ -114,6 +115,13 @@ class FakeServers:
         """Told of changes."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
+
+
+class FakeSettings:
+    """Settings with a theme."""
+
+    def __init__(self) -> None:
+        self.current = SimpleNamespace(ui=SimpleNamespace(theme="system"))
 
 
 def record(

@@ -8,6 +8,8 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+DEEPEST_ARGUMENTS = 100
+
 
 @dataclass(frozen=True, slots=True)
 class AnswerOptions:
@@ -75,4 +77,17 @@ def call_piece(name: Any, arguments: Any) -> CallPiece:
             return CallPiece(name, None, raw, f"The arguments are no JSON: {error}")
     if not isinstance(value, dict):
         return CallPiece(name, None, raw, "The arguments are not a JSON object")
+    if not _can_be_stored(value):
+        text = "The arguments hold a whole number of more than 64 bits, or are nested too deeply"
+        return CallPiece(name, None, raw, text)
     return CallPiece(name, value, raw)
+
+
+def _can_be_stored(value: Any, depth: int = 0) -> bool:
+    """What a checkpoint cannot take must not get into a message: it would end the run."""
+    if isinstance(value, int):
+        return -(2**63) <= value < 2**64
+    if isinstance(value, dict | list):
+        items = value.values() if isinstance(value, dict) else value
+        return depth < DEEPEST_ARGUMENTS and all(_can_be_stored(item, depth + 1) for item in items)
+    return True

@@ -108,16 +108,19 @@ class _Clipper:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self.clipped: dict[int, BaseMessage] = {}
+        self.clipped: dict[int, tuple[BaseMessage, BaseMessage]] = {}
+        """The clipped copies, by identity, each with its original."""
 
     def clip(self, message: BaseMessage, limit: int | None = None) -> BaseMessage:
         limit = self._limit if limit is None else limit
+        if id(message) in self.clipped:
+            message = self.clipped[id(message)][1]
         text = text_of(message)
         if not isinstance(message, ToolMessage) or len(text) <= limit:
             return for_engine(message)
         left_out = len(text) - limit
         copy = for_engine(message, f"{text[:limit]}\n[… {left_out} more characters were left out …]")
-        self.clipped[id(copy)] = copy
+        self.clipped[id(copy)] = copy, message
         return copy
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.constants import START
 from langgraph.errors import GraphDrained, GraphRecursionError
 from langgraph.runtime import RunControl
 from langgraph.types import StateSnapshot
@@ -44,7 +45,8 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """A thread as it is stored now. `results`: messages of finished tasks that no checkpoint holds yet."""
+    """A thread as it is stored now. `results`: messages of finished tasks that no checkpoint holds yet;
+    LangGraph shows them among `messages` already."""
 
     messages: tuple[BaseMessage, ...]
     results: tuple[BaseMessage, ...]
@@ -54,7 +56,12 @@ class Thread:
 
     def holds(self, message_id: str) -> bool:
         """True if the message is in the thread, or will be once the open step is completed."""
-        return any(message.id == message_id for message in (*self.messages, *self.results))
+        return any(message.id == message_id for message in self.messages)
+
+    def stored_messages(self) -> list[Message]:
+        """The messages that a checkpoint holds."""
+        pending = {message.id for message in self.results}
+        return [to_domain(message) for message in self.messages if message.id not in pending]
 
     def to_domain(self) -> list[Message]:
         """All messages, as front ends show them."""
@@ -87,12 +94,14 @@ class GraphRunner:
 
     def __init__(self, saver: BaseCheckpointSaver[Any]) -> None:
         """`saver` must be set up."""
+        self._saver = saver
         self._graph = build_graph(saver)
 
     async def read(self, thread_id: str) -> Thread:
         """The thread; an empty one if nothing is stored. Raises SophosError THREAD_UNREADABLE, STORE_*."""
         try:
             snapshot = await self._graph.aget_state(_config(thread_id))
+            entering = await self._entering(snapshot)
         except SophosError:
             raise
         except Exception as error:
@@ -101,7 +110,15 @@ class GraphRunner:
                 f"The stored state of this conversation cannot be read ({type(error).__name__}: {error})",
                 "Nothing was changed. Run `doctor`, or put back a backup of the database",
             ) from error
-        return _thread(snapshot)
+        return _thread(snapshot, entering)
+
+    async def _entering(self, snapshot: StateSnapshot) -> Sequence[BaseMessage]:
+        """Messages that a process stored as input and then was killed: they are in no value yet."""
+        if all(task.name != START for task in snapshot.tasks):
+            return ()
+        stored = await self._saver.aget_tuple(snapshot.config)
+        state = stored.checkpoint["channel_values"].get(START) if stored is not None else None
+        return tuple(state.get("messages", ())) if isinstance(state, dict) else ()
 
     async def run(
         self,
@@ -167,7 +184,7 @@ def _config(thread_id: str) -> RunnableConfig:
     return {"configurable": {"thread_id": thread_id}}
 
 
-def _thread(snapshot: StateSnapshot) -> Thread:
+def _thread(snapshot: StateSnapshot, entering: Sequence[BaseMessage]) -> Thread:
     messages = tuple(snapshot.values.get("messages", ()))
     known = {message.id for message in messages}
     results = tuple(
@@ -175,14 +192,11 @@ def _thread(snapshot: StateSnapshot) -> Thread:
         for task in snapshot.tasks
         if isinstance(task.result, dict)
         for message in task.result.get("messages", ())
-        if message.id not in known
     )
     return Thread(
-        messages=messages,
+        messages=(*messages, *(message for message in entering if message.id not in known)),
         results=results,
         questions=tuple(Question(**found.value) for task in snapshot.tasks for found in task.interrupts),
         unfinished=bool(snapshot.tasks),
-        must_settle=any(
-            task.name in (TOOLS, "__start__") or task.result is not None for task in snapshot.tasks
-        ),
+        must_settle=any(task.name in (TOOLS, START) or task.result is not None for task in snapshot.tasks),
     )

@@ -50,6 +50,8 @@ class RunContext:
     produced: list[BaseMessage] = field(default_factory=list)
     said: set[str] = field(default_factory=set)
     """What notices were given before, by code and model; shared by all runs of the process."""
+    steps_begun: set[int] = field(default_factory=set)
+    """The steps of parallel calls whose start was announced; the calls of one step are one step."""
 
 
 def current_step() -> int:

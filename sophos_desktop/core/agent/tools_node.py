@@ -5,7 +5,7 @@ node raises nothing but interrupts and cancellation, since one failing call woul
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langchain_core.messages import ToolMessage
@@ -18,7 +18,7 @@ from sophos_desktop.core.agent.run_context import RunContext, current_step
 from sophos_desktop.core.agent.state import ToolTask
 from sophos_desktop.core.domain.conversation import ToolStatus
 from sophos_desktop.core.domain.errors import NoticeCode, SophosError
-from sophos_desktop.core.domain.events import Notice, StepEvent, ToolCallFinished, ToolCallStarted
+from sophos_desktop.core.domain.events import Event, Notice, StepEvent, ToolCallFinished, ToolCallStarted
 from sophos_desktop.core.domain.ports import ToolAttempt, ToolCallLost, ToolServerDown
 from sophos_desktop.core.domain.specs import ToolResult, ToolSpec
 from sophos_desktop.foundation.clock import to_text
@@ -38,7 +38,7 @@ async def tools(state: ToolTask, runtime: Runtime[RunContext]) -> dict[str, Any]
     except GraphBubbleUp:
         raise
     except SophosError as error:
-        # The store refused. The answer says so; its own checkpoint is refused too if that goes on.
+        # The store refused before anything was sent. If that goes on, the answer's checkpoint fails too.
         message = _error(
             context, state, f"The call could not be recorded, so it was not made: {error.message}"
         )
@@ -76,9 +76,7 @@ class _Call:
         # Without its text a checkpoint held the result already, and this task would not be open.
         result = attempt.result or ToolResult(OUTCOME_UNKNOWN, is_error=True)
         status = ToolStatus.ERROR if result.is_error else ToolStatus.OK
-        await self._context.sink.emit(
-            ToolCallFinished(self._task["id"], status.value, result.text, None, recorded=True)
-        )
+        await self._tell(ToolCallFinished(self._task["id"], status.value, result.text, None, recorded=True))
         return self._message(result.text, status, attempt.args)
 
     async def _resolve_uncertain(self, attempt: ToolAttempt) -> ToolMessage:
@@ -123,26 +121,42 @@ class _Call:
         attempt = await self._context.journal.start_attempt(
             self._task["id"], self._context.run_id, spec.server, spec.tool, args
         )
-        await self._context.sink.emit(
-            StepEvent(step=self._step, node="tools", phase="started"),
-            ToolCallStarted(self._task["id"], spec.server, spec.tool, dict(args), attempt.attempt),
-        )
+        started = ToolCallStarted(self._task["id"], spec.server, spec.tool, dict(args), attempt.attempt)
+        await self._context.sink.emit(*self._step_started(), started)
         began = self._context.clock.monotonic()
         result, status = await self._send(spec, args)
-        recorded = await self._context.journal.finish_attempt(attempt, result)
         duration = round((self._context.clock.monotonic() - began) * 1000)
+        try:
+            recorded = await self._context.journal.finish_attempt(attempt, result)
+        except SophosError as error:
+            # It was made and its result is here: if the checkpoint takes it, nothing is lost.
+            _log.info("a result could not be recorded: %s", error.code)
+            recorded = False
         if recorded:
-            await self._context.sink.emit(
+            await self._tell(
                 ToolCallFinished(self._task["id"], status.value, result.text, duration, recorded=False)
             )
         return self._message(result.text, status, args)
+
+    def _step_started(self) -> Sequence[Event]:
+        if self._step in self._context.steps_begun:
+            return ()
+        self._context.steps_begun.add(self._step)
+        return (StepEvent(step=self._step, node="tools", phase="started"),)
+
+    async def _tell(self, event: Event) -> None:
+        """Put something into the trace; if the store refuses, that never changes the answer."""
+        try:
+            await self._context.sink.emit(event)
+        except SophosError as error:
+            _log.info("%s could not be traced: %s", event.type, error.code)
 
     async def _send(self, spec: ToolSpec, args: Mapping[str, Any]) -> tuple[ToolResult, ToolStatus]:
         try:
             result = await self._context.catalog.call(spec, args)
         except ToolServerDown as error:
             text = f"The tool server {spec.server} is not available: {error}"
-            await self._context.sink.emit(Notice(NoticeCode.TOOL_SERVER_DOWN.value, text))
+            await self._tell(Notice(NoticeCode.TOOL_SERVER_DOWN.value, text))
             return ToolResult(text, is_error=True), ToolStatus.ERROR
         except ToolCallLost as error:
             return ToolResult(f"{error} {OUTCOME_UNKNOWN}", is_error=True), ToolStatus.INTERRUPTED
@@ -150,9 +164,7 @@ class _Call:
 
     async def _say(self, text: str, status: ToolStatus) -> ToolMessage:
         """An answer for which nothing is sent."""
-        await self._context.sink.emit(
-            ToolCallFinished(self._task["id"], status.value, text, None, recorded=False)
-        )
+        await self._tell(ToolCallFinished(self._task["id"], status.value, text, None, recorded=False))
         return self._message(text, status, self._task["args"])
 
     def _message(self, text: str, status: ToolStatus, args: Mapping[str, Any]) -> ToolMessage:

@@ -159,6 +159,9 @@ def _problem_of(name: str, entry: Mapping[str, Any]) -> str | None:
             return f'"{key}" must be true or false'
     if "approval" in entry and entry["approval"] not in _APPROVALS:
         return '"approval" must be "allow", "ask" or "deny"'
+    if entry.get("approval", "allow") != "allow":
+        # Not started is the safe side: this version cannot ask, and would call its tools all the same.
+        return 'this version cannot ask before a call, so only "approval": "allow" can be used'
     for key in ("timeout_seconds", "initialize_timeout_seconds"):
         value = entry.get(key, 1)
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):

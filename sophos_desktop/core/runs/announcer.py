@@ -47,7 +47,7 @@ class Announcer:
         if source == "input":
             # It holds the input for the next step, not in the thread yet.
             return
-        messages = [to_domain(message) for message in self._context.produced]
+        messages = _in_order([to_domain(message) for message in self._context.produced])
         self._context.produced.clear()
         now = self._context.clock.monotonic()
         finished = StepEvent(
@@ -70,3 +70,13 @@ class Announcer:
         if self._superseded and any(message.role is not Role.TOOL for message in messages):
             await self._partials.drop(self._superseded)
             self._superseded = ()
+
+
+def _in_order(messages: Sequence[Message]) -> Sequence[Message]:
+    """As the thread has them: results in the order of their calls, not in that of their arrival."""
+
+    def place(message: Message) -> tuple[str, int]:
+        call, _, index = (message.tool_call_id or "").rpartition(":")
+        return call, int(index) if index.isdecimal() else 0
+
+    return sorted(messages, key=place) if all(message.tool_call_id for message in messages) else messages

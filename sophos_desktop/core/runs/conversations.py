@@ -3,7 +3,7 @@
 Invariant: needs no engine and no tool server; texts come from the thread, states from the rows.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from sophos_desktop.core.domain.conversation import Conversation, ConversationStatus, Message
@@ -21,9 +21,10 @@ _NEW_CHAT_DRAFT = "draft"
 class Conversations:
     """Lives as long as the core."""
 
-    def __init__(self, stores: Stores) -> None:
-        """Reads through the core's own connections."""
+    def __init__(self, stores: Stores, clear_up: Callable[[str], Awaitable[object]]) -> None:
+        """`clear_up` recovers what a dead owner left on a conversation."""
         self._stores = stores
+        self._clear_up = clear_up
 
     async def find_all(
         self,
@@ -44,23 +45,12 @@ class Conversations:
         exact = await self._stores.conversations.get(text)
         if exact is not None:
             return exact
-        if len(text.replace("-", "")) < SHORTEST_PART:
-            raise SophosError(
-                ErrorCode.BAD_REQUEST,
-                f"“{text}” is too short for an id",
-                f"Give at least {SHORTEST_PART} characters; see `list`",
-            )
+        _refuse_short(text)
         candidates = await self._stores.conversations.ids_like(text)
-        if len(candidates) > 1:
-            shown = ", ".join(candidates[:8]) + (" …" if len(candidates) > 8 else "")
-            raise SophosError(
-                ErrorCode.AMBIGUOUS_ID,
-                f"“{text}” fits {len(candidates)} conversations: {shown}",
-                "Give more characters, or the end of the id",
-            )
-        found = await self._stores.conversations.get(candidates[0]) if candidates else None
+        chosen = _only(candidates, text, "conversation", "list")
+        found = await self._stores.conversations.get(chosen)
         if found is None:
-            raise SophosError(ErrorCode.NOT_FOUND, f"There is no conversation “{text}”", "See `list`")
+            raise _not_found(text, "conversation", "list")
         return found
 
     async def messages(self, conversation_id: str) -> list[Message]:
@@ -75,11 +65,23 @@ class Conversations:
         return await self._stores.runs.of_conversation(conversation_id)
 
     async def find_run(self, id_or_part: str) -> RunRecord:
-        """A run by its id. Raises SophosError NOT_FOUND."""
-        record = await self._stores.runs.get(id_or_part.strip())
+        """A run, by the same rules as `find`.
+
+        Raises SophosError NOT_FOUND, AMBIGUOUS_ID, BAD_REQUEST (the part is too short)."""
+        text = id_or_part.strip()
+        record = await self._stores.runs.get(text)
         if record is None:
-            raise SophosError(ErrorCode.NOT_FOUND, f"There is no run “{id_or_part}”", "See `runs`")
+            _refuse_short(text)
+            record = await self._stores.runs.get(
+                _only(await self._stores.runs.ids_like(text), text, "run", "runs")
+            )
+        if record is None:
+            raise _not_found(text, "run", "runs")
         return record
+
+    async def run_ids(self) -> Sequence[str]:
+        """The ids of all runs, so that a front end can show parts that are unique."""
+        return await self._stores.runs.ids()
 
     async def trace(self, run_id: str, after_seq: int = 0) -> list[dict[str, Any]]:
         """The stored events of a run in their JSON shape, texts filled in from the thread."""
@@ -90,11 +92,15 @@ class Conversations:
 
     async def _texts(self, record: RunRecord, events: Sequence[StoredEvent]) -> "_Texts":
         if not any(event.event in ("message", "tool_result", "tool_call") for event in events):
-            return _Texts({}, {})
+            return _Texts({}, {}, {})
         thread = await self._stores.graph.read(record.conversation_id)
         messages = {message.id: message for message in thread.to_domain()}
         attempts = await self._stores.journal.attempts(record.conversation_id)
-        return _Texts(messages, {(a.tool_call_id, a.attempt): dict(a.args) for a in attempts})
+        return _Texts(
+            messages,
+            {(attempt.tool_call_id, attempt.attempt): dict(attempt.args) for attempt in attempts},
+            {attempt.tool_call_id: attempt.result.text for attempt in attempts if attempt.result},
+        )
 
     async def rename(self, conversation_id: str, title: str) -> None:
         """Raises SophosError BAD_REQUEST (empty), NOT_FOUND."""
@@ -120,6 +126,7 @@ class Conversations:
 
     async def delete(self, conversation_id: str) -> None:
         """Remove a conversation and all its own. Raises SophosError SESSION_IN_PROGRESS, NOT_FOUND."""
+        await self._clear_up(conversation_id)
         if not await self._stores.conversations.bury(conversation_id):
             if await self._stores.conversations.get(conversation_id) is None:
                 raise SophosError(ErrorCode.NOT_FOUND, "There is no such conversation", "See `list`")
@@ -140,12 +147,46 @@ class Conversations:
         await self._stores.conversations.save_app_state(key, value)
 
 
+def _refuse_short(text: str) -> None:
+    if len(text.replace("-", "")) < SHORTEST_PART:
+        raise SophosError(
+            ErrorCode.BAD_REQUEST,
+            f"“{text}” is too short for an id",
+            f"Give at least {SHORTEST_PART} characters; see `list`",
+        )
+
+
+def _only(candidates: Sequence[str], text: str, what: str, command: str) -> str:
+    """The one id that fits. Raises SophosError NOT_FOUND, AMBIGUOUS_ID."""
+    if not candidates:
+        raise _not_found(text, what, command)
+    if len(candidates) > 1:
+        shown = ", ".join(candidates[:8]) + (" …" if len(candidates) > 8 else "")
+        raise SophosError(
+            ErrorCode.AMBIGUOUS_ID,
+            f"“{text}” fits {len(candidates)} {what}s: {shown}",
+            "Give more characters, or the end of the id",
+        )
+    return candidates[0]
+
+
+def _not_found(text: str, what: str, command: str) -> SophosError:
+    return SophosError(ErrorCode.NOT_FOUND, f"There is no {what} “{text}”", f"See `{command}`")
+
+
 class _Texts:
     """Where the texts of stored events are."""
 
-    def __init__(self, messages: dict[str, Message], args: dict[tuple[str, int], dict[str, Any]]) -> None:
+    def __init__(
+        self,
+        messages: dict[str, Message],
+        args: dict[tuple[str, int], dict[str, Any]],
+        recorded: dict[str, str],
+    ) -> None:
+        """`recorded`: results that no checkpoint holds yet, by call."""
         self.messages = messages
-        self.results = {m.tool_call_id: m.text for m in messages.values() if m.tool_call_id}
+        in_thread = {m.tool_call_id: m.text for m in messages.values() if m.tool_call_id}
+        self.results = {**recorded, **in_thread}
         self.args = args
 
 

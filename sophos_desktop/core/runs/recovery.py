@@ -17,6 +17,7 @@ from sophos_desktop.core.domain.run import RunRecord, RunStatus
 from sophos_desktop.core.runs.event_stream import EventStream
 from sophos_desktop.core.runs.questions import undecided_questions
 from sophos_desktop.core.runs.stores import Stores
+from sophos_desktop.core.runs.tidying import let_go_of_stored
 from sophos_desktop.core.store.runs import Outcome
 from sophos_desktop.foundation import child_processes, owner_lock
 
@@ -101,7 +102,11 @@ class Recovery:
             outcome, what = await self._judge(record)
         except SophosError as error:
             outcome = Outcome(
-                RunStatus.FAILED, error_code=error.code.value, error_message=error.message, unfinished=True
+                RunStatus.FAILED,
+                error_code=error.code.value,
+                error_message=error.message,
+                unfinished=True,
+                draft=record.input_text,
             )
             what = f"its state cannot be read: {error.title}"
         if not await self._stores.runs.finish(record.id, outcome, owner=record.owner):
@@ -112,6 +117,7 @@ class Recovery:
 
     async def _judge(self, record: RunRecord) -> tuple[Outcome, str]:
         thread = await self._stores.graph.read(record.conversation_id)
+        await let_go_of_stored(self._stores, record.conversation_id, thread)
         draft = None
         if record.input_message_id is not None and not thread.holds(record.input_message_id):
             draft = record.input_text
@@ -156,7 +162,7 @@ def _with(outcome: Outcome, status: RunStatus) -> Outcome:
 
 def _end(child: Child) -> None:
     if child.pid is not None and child.start_time is not None:
-        child_processes.end_tree(child.pid, child.start_time, grace_seconds=_GRACE_SECONDS, leaderless=True)
+        child_processes.end_tree(child.pid, child.start_time, grace_seconds=_GRACE_SECONDS)
     for pid in child_processes.find_by_token(child.token, CHILD_TOKEN_VARIABLE):
         start_time = child_processes.identify(pid)
         if start_time is not None:

@@ -6,7 +6,8 @@ and in every other process; after `drain` none begins and none is left.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from sophos_desktop.core.domain.conversation import Conversation, ConversationStatus
@@ -15,7 +16,7 @@ from sophos_desktop.core.domain.events import RunEvent, SittingEnded
 from sophos_desktop.core.domain.run import RunKind, RunRecord, RunStatus
 from sophos_desktop.core.domain.specs import EngineKind
 from sophos_desktop.core.runs.questions import undecided_questions
-from sophos_desktop.core.runs.recovery import Recovery
+from sophos_desktop.core.runs.recovery import RecoveredRun, Recovery
 from sophos_desktop.core.runs.sitting import Sitting
 from sophos_desktop.core.runs.sitting_factory import SittingFactory
 from sophos_desktop.core.runs.stores import Stores
@@ -58,6 +59,7 @@ class RunRegistry:
         self._owner_id = owner_id
         self._recovery: Recovery | None = None
         self._live: dict[str, RunHandle] = {}
+        self._launching: list[str] = []
         self._listeners: list[Listener] = []
         self._tasks = TaskOwner(lambda error: _log.error("a run's task failed", exc_info=error))
         self._closing = False
@@ -67,8 +69,8 @@ class RunRegistry:
         self._recovery = recovery
 
     def works_on(self, run_id: str) -> bool:
-        """True if a task of this process executes the run."""
-        return any(handle.run_id == run_id for handle in self._live.values())
+        """True if a task of this process executes the run, or is about to."""
+        return run_id in self._launching or any(handle.run_id == run_id for handle in self._live.values())
 
     def active(self, conversation_id: str) -> RunHandle | None:
         """The run of this process on a conversation."""
@@ -108,7 +110,7 @@ class RunRegistry:
             input_message_id=new_id(),
             new_conversation=conversation_id is None,
         )
-        return await self._launch(await self._stores.runs.claim(claim), engine, model)
+        return await self._claim_and_launch(claim, engine, model)
 
     async def resume(
         self, conversation_id: str, *, engine: EngineKind | None = None, model: str | None = None
@@ -136,7 +138,13 @@ class RunRegistry:
                 "There is nothing to resume: the last answer is complete",
                 "Send a message instead",
             )
-        return await self._launch(await self._stores.runs.claim(claim), engine, model)
+        return await self._claim_and_launch(claim, engine, model)
+
+    async def recover(self, conversation_id: str) -> Sequence[RecoveredRun]:
+        """Clear up what a dead owner left on a conversation; does nothing while the owner lives.
+
+        For whoever follows a run of another process. Raises SophosError STORE_*."""
+        return () if self._recovery is None else await self._recovery.before_claim(conversation_id)
 
     async def proceed(self, conversation_id: str) -> RunHandle:
         """Go on with a run that waits, after a decision: the same run, a new sitting.
@@ -151,16 +159,17 @@ class RunRegistry:
         undecided = await undecided_questions(self._stores.journal, conversation_id, thread)
         if thread.questions and len(undecided) == len(thread.questions):
             raise approval_pending()
-        if not await self._stores.runs.reclaim(active.id, self._owner_id):
-            raise SophosError(
-                ErrorCode.SESSION_IN_PROGRESS,
-                "The run already goes on",
-                "Wait until it has ended, or stop it",
-            )
-        record = await self._stores.runs.get(active.id)
-        assert record is not None
         engine, model = self._factory.preference(conversation, None, None)
-        return await self._launch(record, engine, model)
+        with self._launch_of(active.id):
+            if not await self._stores.runs.reclaim(active.id, self._owner_id):
+                raise SophosError(
+                    ErrorCode.SESSION_IN_PROGRESS,
+                    "The run already goes on",
+                    "Wait until it has ended, or stop it",
+                )
+            record = await self._stores.runs.get(active.id)
+            assert record is not None
+            return await self._launch(record, engine, model)
 
     async def _open(self, conversation_id: str) -> Conversation:
         """The conversation, with what a dead owner left there cleared up."""
@@ -174,6 +183,21 @@ class RunRegistry:
                 ErrorCode.CONVERSATION_ARCHIVED, "The conversation is archived", "Take it out of the archive"
             )
         return conversation
+
+    @contextmanager
+    def _launch_of(self, run_id: str) -> Iterator[None]:
+        """Between its claim and its task a run would look like one whose process died."""
+        self._launching.append(run_id)
+        try:
+            yield
+        finally:
+            self._launching.remove(run_id)
+
+    async def _claim_and_launch(
+        self, claim: Claim, engine: EngineKind | None, model: str | None
+    ) -> RunHandle:
+        with self._launch_of(claim.run_id):
+            return await self._launch(await self._stores.runs.claim(claim), engine, model)
 
     async def _launch(self, record: RunRecord, engine: EngineKind | None, model: str | None) -> RunHandle:
         first_seq = await self._stores.trace.last_seq(record.id) + 1

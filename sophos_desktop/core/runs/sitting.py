@@ -21,6 +21,7 @@ from sophos_desktop.core.runs.model_choice import ModelChoice
 from sophos_desktop.core.runs.partials import PartialKeeper
 from sophos_desktop.core.runs.questions import undecided_questions
 from sophos_desktop.core.runs.stores import Stores
+from sophos_desktop.core.runs.tidying import let_go_of_stored
 from sophos_desktop.core.store.runs import Outcome
 from sophos_desktop.foundation.clock import to_text
 from sophos_desktop.foundation.tasks import TaskOwner
@@ -51,6 +52,7 @@ class Sitting:
         self._step_limit = step_limit
         self._drain = DrainRequest()
         self._stop_requested = False
+        self._is_announced = False
         self._tasks = TaskOwner(lambda error: _log.error("a sitting failed", exc_info=error))
         self._work: asyncio.Task[SophosError | None] | None = None
         self._questions_asked: list[Event] = []
@@ -103,27 +105,25 @@ class Sitting:
             return error
         except Exception as error:  # noqa: BLE001  # whatever it is, the run gets an outcome
             _log.exception("run %s failed in our own code", self.record.id)
-            return SophosError(
-                ErrorCode.AGENT_FAILURE,
-                f"The run failed: {type(error).__name__}: {error}",
-                "Resume to try again; the log has the details",
-            )
+            return _bug(error)
         return None
 
     async def _announce_start(self) -> None:
         notice = await self._choice.make()
         self._partials.model = self._choice.model
-        events: list[Event] = [
-            RunStarted(
-                conversation_id=self.record.conversation_id,
-                kind=self.record.kind.value,
-                engine=self._choice.engine,
-                model=self._choice.model,
-            )
-        ]
+        events = [self._started()]
         if notice is not None:
             events.append(notice)
         await self.stream.emit(*events)
+        self._is_announced = True
+
+    def _started(self) -> Event:
+        return RunStarted(
+            conversation_id=self.record.conversation_id,
+            kind=self.record.kind.value,
+            engine=self._choice.engine,
+            model=self._choice.model,
+        )
 
     async def _continue_thread(self) -> None:
         record, graph = self.record, self._stores.graph
@@ -163,23 +163,32 @@ class Sitting:
         outcome = Outcome(RunStatus.FAILED, unfinished=True)
         closing: list[Event] = []
         try:
-            thread = await self._stores.graph.read(self.record.conversation_id)
-            outcome = await self._outcome(thread, error, was_cancelled=was_cancelled)
-            stopped = outcome.status is RunStatus.CANCELLED
-            state = MessageState.STOPPED if stopped else MessageState.INCOMPLETE
-            await self._partials.save(self.stream.arrived, thread, state, self._choice.model)
-            closing = self._questions_asked
+            outcome = await self._judge(error, was_cancelled=was_cancelled)
             await self._stores.runs.finish(self.record.id, outcome, owner=self.record.owner)
-        except SophosError as failure:
+            closing = self._questions_asked
+        except Exception as failure:  # noqa: BLE001  # whatever it is, nobody may wait for the end for ever
             # The row stays as it is; the next claim finds that nobody works on it and recovers it.
-            _log.error("the outcome of run %s could not be recorded: %s", self.record.id, failure.code)
-            outcome = replace(
-                outcome,
-                status=RunStatus.FAILED,
-                error_code=(error or failure).code.value,
-                error_message=(error or failure).message,
+            known = failure if isinstance(failure, SophosError) else _bug(failure)
+            _log.error(
+                "the outcome of run %s could not be recorded: %s", self.record.id, known, exc_info=failure
             )
+            outcome = _failed(outcome, error or known)
         return await self._announce_end(outcome, closing)
+
+    async def _judge(self, error: SophosError | None, *, was_cancelled: bool) -> Outcome:
+        """What became of the run; what arrived is kept. Raises SophosError STORE_*."""
+        try:
+            thread = await self._stores.graph.read(self.record.conversation_id)
+        except SophosError as failure:
+            # Nobody knows whether it holds the message: rather twice than lost.
+            outcome = Outcome(RunStatus.FAILED, unfinished=True, draft=self.record.input_text)
+            return _failed(outcome, error or failure)
+        outcome = await self._outcome(thread, error, was_cancelled=was_cancelled)
+        stopped = outcome.status is RunStatus.CANCELLED
+        state = MessageState.STOPPED if stopped else MessageState.INCOMPLETE
+        await self._partials.save(self.stream.arrived, thread, state, self._choice.model)
+        await let_go_of_stored(self._stores, self.record.conversation_id, thread)
+        return outcome
 
     async def _outcome(self, thread: Thread, error: SophosError | None, *, was_cancelled: bool) -> Outcome:
         record = self.record
@@ -195,7 +204,7 @@ class Sitting:
             message_count=thread.message_count,
             draft=draft,
         )
-        if self._stop_requested:
+        if self._stop_requested and (was_cancelled or thread.unfinished):
             return replace(outcome, status=RunStatus.CANCELLED, error_code=None, error_message=None)
         if error is not None:
             return replace(outcome, status=RunStatus.FAILED)
@@ -217,12 +226,27 @@ class Sitting:
             resumable=outcome.unfinished and not waits,
             usage=self.stream.usage,
         )
+        if not self._is_announced:  # stopped, or refused by the store, before it really began
+            closing = [self._started(), *closing]
         try:
             await self.stream.emit(*closing, ended)
         except SophosError as failure:
             _log.error("the end of run %s could not be stored: %s", self.record.id, failure.code)
-            self.stream.publish_unstored(ended)
+            for event in (*closing, ended):
+                self.stream.publish_unstored(event)
         return ended
+
+
+def _failed(outcome: Outcome, error: SophosError) -> Outcome:
+    return replace(outcome, status=RunStatus.FAILED, error_code=error.code.value, error_message=error.message)
+
+
+def _bug(error: BaseException) -> SophosError:
+    return SophosError(
+        ErrorCode.AGENT_FAILURE,
+        f"The run failed: {type(error).__name__}: {error}",
+        "Resume to try again; the log has the details",
+    )
 
 
 def _approval(question: Question) -> ApprovalNeeded:

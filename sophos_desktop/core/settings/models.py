@@ -36,15 +36,8 @@ class AnswerSettings(_Section):
 class ToolSettings(_Section):
     """How tools are called; times in seconds."""
 
-    approval: Literal["allow", "ask", "deny"] = "allow"
     start_wait_seconds: Annotated[float, Field(ge=0, le=600)] = 5.0
     timeout_seconds: Annotated[float, Field(gt=0, le=86400)] = 120.0
-
-
-class StoreSettings(_Section):
-    """Where conversations are kept. Empty: the file in the data folder."""
-
-    url: str = ""
 
 
 class UiSettings(_Section):
@@ -59,7 +52,6 @@ class Settings(_Section):
     engine: EngineSettings = EngineSettings()
     answer: AnswerSettings = AnswerSettings()
     tools: ToolSettings = ToolSettings()
-    store: StoreSettings = StoreSettings()
     ui: UiSettings = UiSettings()
 
 

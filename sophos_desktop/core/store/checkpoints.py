@@ -17,6 +17,7 @@ from langgraph.checkpoint.base import (
     ChannelVersions,
     Checkpoint,
     CheckpointMetadata,
+    CheckpointTuple,
 )
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
@@ -55,6 +56,16 @@ class CheckpointStore(AsyncSqliteSaver):
         """Call `listener` after each commit of a checkpoint of the thread; returns what ends that."""
         self._listeners[thread_id] = listener
         return lambda: self._listeners.pop(thread_id, None) and None
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """A stored checkpoint. Raises SophosError STORE_*, UnreadableCheckpoint."""
+        try:
+            return await super().aget_tuple(config)
+        except DATABASE_ERRORS as error:
+            known = store_error(error, self._path)
+            if known is None:
+                raise
+            raise known from error
 
     async def aput(
         self,

@@ -6,17 +6,16 @@ Invariant: a conversation that is deleted (has a tombstone) is in no answer of t
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Select, delete, func, or_, select, update
+from sqlalchemy import Select, delete, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from sophos_desktop.core.domain.conversation import Conversation, ConversationStatus
 from sophos_desktop.core.store import rows
 from sophos_desktop.core.store.database import Database
+from sophos_desktop.core.store.id_parts import ESCAPE, has_part, literal
 from sophos_desktop.core.store.tables import app_state, conversations, runs
 from sophos_desktop.foundation import failpoints
 from sophos_desktop.foundation.clock import Clock, to_text
-
-_ESCAPE = "\\"
 
 
 class ConversationStore:
@@ -40,7 +39,7 @@ class ConversationStore:
         if statuses:
             statement = statement.where(conversations.c.status.in_([status.value for status in statuses]))
         if query:
-            statement = statement.where(conversations.c.title.ilike(f"%{_literal(query)}%", escape=_ESCAPE))
+            statement = statement.where(conversations.c.title.ilike(f"%{literal(query)}%", escape=ESCAPE))
         statement = statement.order_by(conversations.c.updated_at.desc(), conversations.c.id.desc())
         if limit is not None and not tag:
             statement = statement.limit(limit)
@@ -59,17 +58,9 @@ class ConversationStore:
 
     async def ids_like(self, part: str) -> Sequence[str]:
         """The ids that begin or end with `part`, dashes ignored, `%` and `_` taken literally."""
-        plain = _literal(part.replace("-", "").lower())
-        compact = func.replace(conversations.c.id, "-", "")
         statement = (
             select(conversations.c.id)
-            .where(
-                conversations.c.deleted_at.is_(None),
-                or_(
-                    compact.like(f"{plain}%", escape=_ESCAPE),
-                    compact.like(f"%{plain}", escape=_ESCAPE),
-                ),
-            )
+            .where(conversations.c.deleted_at.is_(None), has_part(conversations.c.id, part))
             .order_by(conversations.c.id)
         )
         async with self._database.read() as connection:
@@ -152,10 +143,3 @@ class ConversationStore:
             await connection.execute(
                 statement.on_conflict_do_update(index_elements=["key"], set_={"value": value})
             )
-
-
-def _literal(text: str) -> str:
-    """`text` for LIKE, with nothing in it that is a pattern."""
-    for special in (_ESCAPE, "%", "_"):
-        text = text.replace(special, _ESCAPE + special)
-    return text

@@ -9,10 +9,10 @@ import asyncio
 import os
 import shutil
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 import psutil
@@ -28,6 +28,8 @@ LOCK_WAIT_SECONDS = 15.0
 BUSY_TIMEOUT_MS = 250
 RETRY_PAUSE_SECONDS = 0.05
 OLDEST_SQLITE = (3, 38, 0)
+
+_T = TypeVar("_T")
 
 PRAGMAS = (
     f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}",
@@ -70,28 +72,32 @@ class Database:
         refuse_unsuitable(self.path)
         with self._translated():
             _touch(self.path)
-            version = await self._read_version()
-            if version > CURRENT_VERSION:
-                raise SophosError(
-                    ErrorCode.STORE_TOO_NEW,
-                    f"{self.path} was written by a newer version of Sophos (schema {version})",
-                    f"Install that version again; this one reads up to schema {CURRENT_VERSION}",
-                )
+            version = await self._patiently(self._read_version)
+            self._refuse_newer(version)
+            await self._patiently(self._connect_writer)
             if version < CURRENT_VERSION:
                 await self._migrate(version, backups_dir)
 
-    async def _read_version(self) -> int:
-        deadline = asyncio.get_running_loop().time() + self.lock_wait_seconds
+    async def _patiently(self, attempt: Callable[[], Awaitable[_T]]) -> _T:
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self.lock_wait_seconds
         while True:
             try:
-                async with self._writer.connect() as connection:
-                    result = await connection.exec_driver_sql("PRAGMA user_version")
-                    return int(result.scalar_one())
+                return await attempt()
             except DATABASE_ERRORS as error:
-                # Switching a fresh file to WAL needs the lock for a moment.
-                if not is_busy(error) or asyncio.get_running_loop().time() >= deadline:
+                if not is_busy(error) or loop.time() >= deadline:
                     raise
             await asyncio.sleep(RETRY_PAUSE_SECONDS)
+
+    async def _read_version(self) -> int:
+        # Without the writer: its first connection changes the file's journal mode.
+        async with self._reader.connect() as connection:
+            return int((await connection.exec_driver_sql("PRAGMA user_version")).scalar_one())
+
+    async def _connect_writer(self) -> None:
+        # Switching a fresh file to WAL needs the lock for a moment.
+        async with self._writer.connect():
+            pass
 
     async def _migrate(self, version: int, backups_dir: Path) -> None:
         if version > 0:
@@ -100,19 +106,30 @@ class Database:
         async with self.write() as connection:
             # Another process may have migrated while this one waited for the lock.
             current = int((await connection.exec_driver_sql("PRAGMA user_version")).scalar_one())
+            self._refuse_newer(current)
             for number in range(current, CURRENT_VERSION):
                 for statement in MIGRATIONS[number]:
                     await connection.exec_driver_sql(statement)
             await connection.exec_driver_sql(f"PRAGMA user_version={CURRENT_VERSION}")
+
+    def _refuse_newer(self, version: int) -> None:
+        if version > CURRENT_VERSION:
+            raise SophosError(
+                ErrorCode.STORE_TOO_NEW,
+                f"{self.path} was written by a newer version of Sophos (schema {version})",
+                f"Install that version again; this one reads up to schema {CURRENT_VERSION}",
+            )
 
     @asynccontextmanager
     async def write(self) -> AsyncIterator[AsyncConnection]:
         """One immediate transaction: committed at the end of the block, rolled back by any exception.
 
         Raises SophosError STORE_BUSY, STORE_FULL, STORE_READ_ONLY, STORE_CORRUPT or STORE_UNREACHABLE."""
+        # Counted from here: whoever queues behind a writer that waits must not wait anew.
+        deadline = asyncio.get_running_loop().time() + self.lock_wait_seconds
         with self._translated():
             async with self._writer.connect() as connection:
-                transaction = await self._begin(connection)
+                transaction = await self._begin(connection, deadline)
                 try:
                     yield connection
                 except BaseException:
@@ -120,9 +137,8 @@ class Database:
                     raise
                 await transaction.commit()
 
-    async def _begin(self, connection: AsyncConnection) -> Any:
+    async def _begin(self, connection: AsyncConnection, deadline: float) -> Any:
         loop = asyncio.get_running_loop()
-        deadline = loop.time() + self.lock_wait_seconds
         while True:
             try:
                 return await connection.begin()
@@ -151,7 +167,10 @@ class Database:
         """Fold the write-ahead log into the file, if no other process reads."""
         with self._translated():
             async with self._writer.connect() as connection:
-                await connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+                # On the driver's connection: SQLAlchemy's would begin a transaction, and fail for it.
+                driver = (await connection.get_raw_connection()).driver_connection
+                assert driver is not None
+                await driver.execute_fetchall("PRAGMA wal_checkpoint(TRUNCATE)")
 
     async def close(self) -> None:
         """Close both connections' pools."""
@@ -187,7 +206,7 @@ def _from_os_error(error: BaseException, path: Path) -> SophosError | None:
     return SophosError(
         ErrorCode.STORE_UNREACHABLE,
         f"{path} cannot be opened: {error.strerror or error}",
-        "Check that its folder exists, is yours and is no file",
+        "Check that its folder exists and is yours, and that no folder stands in the file's place",
     )
 
 
@@ -210,12 +229,12 @@ def refuse_unsuitable(path: Path) -> None:
 
 def file_system_of(path: Path) -> str:
     """The type of the file system that holds `path`, in the system's words; empty if unknown."""
-    target = path.absolute()
+    target = path.resolve()
     best = ""
     kind = ""
     for partition in psutil.disk_partitions(all=True):
         mount = Path(partition.mountpoint)
-        if len(partition.mountpoint) > len(best) and (mount == target or mount in target.parents):
+        if len(partition.mountpoint) >= len(best) and (mount == target or mount in target.parents):
             best, kind = partition.mountpoint, partition.fstype
     return kind.lower()
 
@@ -229,6 +248,7 @@ def _touch(path: Path) -> None:
 def _copy_database(source: Path, target: Path) -> None:
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     scratch = target.with_suffix(".part")
+    _touch(scratch)
     with sqlite3.connect(source) as original, sqlite3.connect(scratch) as copy:
         original.backup(copy)
     copy.close()

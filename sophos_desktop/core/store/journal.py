@@ -41,6 +41,14 @@ class JournalStore:
             found = (await connection.execute(statement)).mappings()
             return [rows.tool_attempt(dict(row)) for row in found]
 
+    async def calls_with_results(self, conversation_id: str) -> Sequence[str]:
+        """The calls whose result the journal still holds."""
+        statement = select(tool_attempts.c.tool_call_id).where(
+            tool_attempts.c.conversation_id == conversation_id, tool_attempts.c.result.is_not(None)
+        )
+        async with self._database.read() as connection:
+            return list((await connection.execute(statement)).scalars())
+
     async def drop_results(self, conversation_id: str, tool_call_ids: Sequence[str]) -> None:
         """A checkpoint holds these calls' results now; the rows stay."""
         failpoints.hit("journal.before_drop")

@@ -4,6 +4,7 @@ Invariant: a status changes only along `LEGAL_TRANSITIONS`, and only for the own
 claim inserts conversation and run in one transaction (DURABILITY.md, rule 3).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import insert, select, update
@@ -15,6 +16,7 @@ from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.run import LEGAL_TRANSITIONS, RunKind, RunRecord, RunStatus
 from sophos_desktop.core.store import rows
 from sophos_desktop.core.store.database import Database
+from sophos_desktop.core.store.id_parts import has_part
 from sophos_desktop.core.store.tables import conversations, run_partials, runs
 from sophos_desktop.foundation import failpoints
 from sophos_desktop.foundation.clock import Clock, to_text
@@ -90,6 +92,17 @@ class RunStore:
         found = await self._select(runs.c.id == run_id)
         return found[0] if found else None
 
+    async def ids(self) -> Sequence[str]:
+        """The ids of all runs."""
+        async with self._database.read() as connection:
+            return list((await connection.execute(select(runs.c.id))).scalars())
+
+    async def ids_like(self, part: str) -> Sequence[str]:
+        """The ids that begin or end with `part`, dashes ignored, `%` and `_` taken literally."""
+        statement = select(runs.c.id).where(has_part(runs.c.id, part)).order_by(runs.c.id)
+        async with self._database.read() as connection:
+            return list((await connection.execute(statement)).scalars())
+
     async def of_conversation(self, conversation_id: str) -> list[RunRecord]:
         """All runs of a conversation, oldest first."""
         return await self._select(runs.c.conversation_id == conversation_id)
@@ -107,8 +120,14 @@ class RunStore:
 
     async def latest_model(self, engine: str) -> str | None:
         """The model of the newest run on an engine that completed."""
-        found = await self._select(runs.c.engine == engine, runs.c.status == "completed")
-        return found[-1].model if found else None
+        statement = (
+            select(runs.c.model)
+            .where(runs.c.engine == engine, runs.c.status == RunStatus.COMPLETED.value)
+            .order_by(runs.c.started_at.desc(), runs.c.id.desc())
+            .limit(1)
+        )
+        async with self._database.read() as connection:
+            return (await connection.execute(statement)).scalar_one_or_none()
 
     async def _select(self, *conditions: object) -> list[RunRecord]:
         statement = select(runs).where(*conditions).order_by(runs.c.started_at, runs.c.id)  # type: ignore[arg-type]
@@ -137,6 +156,10 @@ class RunStore:
         """A checkpoint holds the message: texts are stored once."""
         async with self._database.write() as connection:
             await connection.execute(update(runs).where(runs.c.id == run_id).values(input_text=None))
+
+    async def with_input(self, conversation_id: str) -> list[RunRecord]:
+        """The runs of a conversation that still hold their input beside the thread."""
+        return await self._select(runs.c.conversation_id == conversation_id, runs.c.input_text.is_not(None))
 
     async def reclaim(self, run_id: str, owner: str) -> bool:
         """`waiting` → `running`, same row. False if it no longer waits."""
@@ -172,7 +195,8 @@ class RunStore:
                     unfinished=int(outcome.unfinished),
                     owner=None,
                     finished_at=None if waits else now,
-                    input_text=None if outcome.draft is not None else current["input_text"],
+                    # By now the thread holds it, or it is handed back as a draft.
+                    input_text=None,
                 )
             )
             if not outcome.unfinished and outcome.status is RunStatus.COMPLETED:

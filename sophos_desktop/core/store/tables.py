@@ -4,9 +4,24 @@ Invariant: `migrations` makes the schema; a test holds these objects against it.
 that the same statements serve PostgreSQL later. Times are ISO 8601 text in UTC, so they sort as text.
 """
 
-from sqlalchemy import Column, Float, Integer, MetaData, Table, Text
+from typing import Any
+
+from sqlalchemy import Column, Float, Integer, MetaData, Table, TypeDecorator
+from sqlalchemy import Text as PlainText
 
 metadata = MetaData()
+
+
+class Text(TypeDecorator[str]):
+    """Text that every database takes: half a surrogate pair, which is no character, is stored as `?`."""
+
+    impl = PlainText
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Any) -> str | None:
+        """What is sent to the database."""
+        return None if value is None else value.encode("utf-8", "replace").decode("utf-8")
+
 
 conversations = Table(
     "conversations",

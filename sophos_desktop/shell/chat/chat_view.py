@@ -4,7 +4,7 @@ Invariant: the view decides nothing; the presenter tells it what to show and hea
 """
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QIcon, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtGui import QIcon, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -141,8 +141,6 @@ class ChatView(QWidget):
         self.stop_button.clicked.connect(lambda: self.stop_requested.emit())
         self.error_banner.closed.connect(self.error_closed)
         self.notice_bar.closed.connect(self._notices.clear)
-        keypad = QShortcut(QKeySequence("Ctrl+Return"), self)
-        keypad.activated.connect(self.send_requested)
 
     def show_opening(self) -> None:
         """The core is not there yet."""

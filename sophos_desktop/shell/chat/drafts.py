@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, QTimer
 
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.foundation.tasks import TaskOwner
+from sophos_desktop.shell.async_slots import connect_async
 from sophos_desktop.shell.facade import Conversations
 
 PAUSE_MILLISECONDS = 500
@@ -21,14 +22,14 @@ class DraftKeeper(QObject):
     def __init__(self, owner: TaskOwner, parent: QObject) -> None:
         """Writes nothing before `attach`."""
         super().__init__(parent)
-        self._owner = owner
         self._conversations: Conversations | None = None
         self._unsaved: dict[str | None, str] = {}
+        self._edited: set[str | None] = set()
         self._writing = asyncio.Lock()
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(PAUSE_MILLISECONDS)
-        self._timer.timeout.connect(self._on_pause)
+        connect_async(self._timer.timeout, self.flush, owner, "save drafts")
 
     def attach(self, conversations: Conversations) -> None:
         """The store is open."""
@@ -39,15 +40,22 @@ class DraftKeeper(QObject):
     def edited(self, key: str | None, text: str) -> None:
         """The composer holds `text` now; it is saved after a pause."""
         self._unsaved[key] = text
+        self._edited.add(key)
         if self._conversations is not None:
             self._timer.start()
+
+    async def settle(self, key: str | None) -> None:
+        """Write what is not written, and begin to look for edits. Raises SophosError of the store."""
+        await self.flush()
+        self._edited.discard(key)
+
+    def was_edited(self, key: str | None) -> bool:
+        """True if the draft was edited since it was settled."""
+        return key in self._edited
 
     def forget(self, key: str | None) -> None:
         """What was typed there is not to be saved any more."""
         self._unsaved.pop(key, None)
-
-    def _on_pause(self) -> None:
-        self._owner.spawn(self.flush(), "save drafts")
 
     async def flush(self) -> None:
         """Write what is not written. Raises SophosError of the store; what failed stays unsaved."""

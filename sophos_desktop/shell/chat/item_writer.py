@@ -17,7 +17,8 @@ THINKING_SCHEME = "sophos-thinking"
 _RESULT_LINES = 6
 _RESULT_CHARACTERS = 1_200
 _ARGUMENT_CHARACTERS = 200
-_BUBBLE_PADDING = 12
+_BUBBLE_PADDING = 14
+_FRAME_PADDING = 8
 _TOOL_WORDS = {
     None: "Waits",
     "running": "Running…",
@@ -68,6 +69,8 @@ class ItemWriter:
             # A fixed line height puts its air above the letters: the same below makes the bubble even.
             block = self.formats.block()
             block.setBottomMargin(4)
+            block.setLeftMargin(_BUBBLE_PADDING - _FRAME_PADDING)
+            block.setRightMargin(_BUBBLE_PADDING - _FRAME_PADDING)
             builder.paragraph(block, self.formats.reading(), item.text)
         elif isinstance(item, ToolItem):
             self._write_tool(item, builder)

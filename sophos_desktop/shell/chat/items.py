@@ -114,9 +114,17 @@ class TranscriptItems:
             item = ToolItem(key, "", "tool", "")
         self._items[key] = replace(item, status=status, result=result)
 
-    def has_user_text(self, text: str) -> bool:
-        """True if a stored message of the user says `text`."""
-        return any(
+    def drop_partials(self) -> None:
+        """The run goes on: what arrived of its last answer is asked for again (DURABILITY.md, rule 11)."""
+        for key, item in reversed(tuple(self._items.items())):
+            if isinstance(item, UserItem):
+                return
+            if isinstance(item, AnswerItem) and item.state is not MessageState.COMPLETE:
+                del self._items[key]
+
+    def count_user_text(self, text: str) -> int:
+        """How many stored messages of the user say `text`."""
+        return sum(
             isinstance(item, UserItem) and item.key != PENDING_KEY and item.text.strip() == text.strip()
             for item in self._items.values()
         )

@@ -20,6 +20,7 @@ from sophos_desktop.shell.chat.drafts import DraftKeeper, joined
 from sophos_desktop.shell.chat.items import TranscriptItems
 from sophos_desktop.shell.chat.live_run import LiveRun
 from sophos_desktop.shell.chat.run_words import error_of_run, resume_sentences
+from sophos_desktop.shell.chat.sent_texts import SentTexts, without_sent
 from sophos_desktop.shell.event_bridge import EventBridge
 from sophos_desktop.shell.facade import Core, RunHandle
 
@@ -51,7 +52,7 @@ class ChatPresenter(QObject):
         self._conversation_id: str | None = None
         self._generation = 0
         self._sending: set[str | None] = set()
-        self._sent: dict[str, str] = {}
+        self._sent = SentTexts()
         self._followed: RunHandle | None = None
         self._is_restoring = False
         self._is_loading = False
@@ -265,6 +266,8 @@ class ChatPresenter(QObject):
     async def _send(self, target: str | None, text: str) -> None:
         try:
             await self._ready.wait()
+            # The claim empties the draft: what is written of it later would bring back what was sent.
+            await self._drafts.settle(target)
             handle = await self._open_core().runs.start(target, text)
         except SophosError as error:
             if self._conversation_id == target:
@@ -274,13 +277,15 @@ class ChatPresenter(QObject):
         finally:
             self._sending.discard(target)
             self._update()
-        self._sent[handle.conversation_id] = text
-        self._drafts.edited(target, "")
+        was_edited = self._drafts.was_edited(target)
+        if target is None:
+            self._drafts.edited(None, "")
         if self._conversation_id == target:
-            rest = _without(self._view.composer.text, text)
+            rest = without_sent(self._view.composer.text, text)
             self._view.composer.set_text(rest)
-            if rest:
+            if rest or (was_edited and target is not None):
                 self._drafts.edited(handle.conversation_id, rest)
+            self._sent.remember(handle.conversation_id, text, self._items)
             self._conversation_id = handle.conversation_id
             if target is None:
                 self.conversation_changed.emit(handle.conversation_id)
@@ -294,6 +299,7 @@ class ChatPresenter(QObject):
         self._is_resumable = self._is_stopping = False
         self._questions.show(())
         self._view.resume_banner.hide()
+        self._items.drop_partials()
         self._view.show_transcript()
         self._view.transcript.show_items(self._items.items)
         self._bridge.follow(handle)
@@ -329,16 +335,20 @@ class ChatPresenter(QObject):
             return
         generation = self._generation
         await self._load(conversation_id, is_new=False)
-        sent = self._sent.pop(conversation_id, None)
-        if generation == self._generation and not self._view.composer.text:
-            draft = await self._drafts.draft(conversation_id)
-            if not draft and sent is not None and not self._items.has_user_text(sent):
-                draft = sent
-            if draft and generation == self._generation and not self._view.composer.text:
-                self._view.composer.set_text(draft)
-                self._drafts.edited(conversation_id, draft)
+        if generation == self._generation:
+            await self._take_back(conversation_id)
         self._update()
         self.run_ended.emit(conversation_id, ended)
+
+    async def _take_back(self, conversation_id: str) -> None:
+        """Put a text that never reached the thread back, before what was typed since."""
+        text = self._sent.take_back(conversation_id, self._items)
+        if not text and not self._view.composer.text:
+            text = await self._drafts.draft(conversation_id)
+        typed = self._view.composer.text
+        if text and text not in typed and conversation_id == self._conversation_id:
+            self._view.composer.set_text(joined(text, typed))
+            self._drafts.edited(conversation_id, self._view.composer.text)
 
     # Stop and resume
 
@@ -372,10 +382,3 @@ class ChatPresenter(QObject):
         can_send = self._can_send() and bool(self._view.composer.text.strip())
         self._view.show_running(is_running=self.is_running, can_send=can_send, can_stop=self.can_stop)
         self.state_changed.emit()
-
-
-def _without(held: str, sent: str) -> str:
-    """What the composer holds beside the text that was sent: a draft before it, or more typed after it."""
-    if held.startswith(sent):
-        return held[len(sent) :].lstrip("\n")
-    return held[: -len(sent)].rstrip("\n") if held.endswith(sent) else held

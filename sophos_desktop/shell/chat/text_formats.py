@@ -125,7 +125,6 @@ class TextFormats:
         frame = self.plain_frame()
         frame.setLeftMargin(left)
         frame.setPadding(8)
-        frame.setLeftMargin(left)
         frame.setBackground(QBrush(QColor(self.tokens.bubble)))
         return frame
 

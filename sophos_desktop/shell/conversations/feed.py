@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.foundation.tasks import TaskOwner
+from sophos_desktop.shell.async_slots import connect_async
 from sophos_desktop.shell.conversations.list_model import ConversationListModel
 from sophos_desktop.shell.facade import Core
 
@@ -30,13 +31,13 @@ class ConversationFeed(QObject):
         self._changed: dict[str, None] = {}
         self._is_reading = False
         self._unsubscribe: Callable[[], None] = lambda: None
-        model.rename_requested.connect(self._on_rename_requested)
+        connect_async(model.rename_requested, self._rename, owner, "rename conversation")
 
     async def attach(self, core: Core) -> None:
         """Read the whole list. Raises SophosError of the store."""
         self._core = core
         self._unsubscribe = core.runs.subscribe(self.mark_changed)
-        self._model.reset(await core.conversations.list())
+        self._model.reset(await core.conversations.find_all())
         self.loaded.emit()
 
     def detach(self) -> None:
@@ -83,13 +84,11 @@ class ConversationFeed(QObject):
         self._model.remove(conversation_id)
         self.deleted.emit(conversation_id)
 
-    def _on_rename_requested(self, conversation_id: str, title: str) -> None:
-        if self._core is not None:
-            self._owner.spawn(self._rename(self._core, conversation_id, title), "rename conversation")
-
-    async def _rename(self, core: Core, conversation_id: str, title: str) -> None:
+    async def _rename(self, conversation_id: str, title: str) -> None:
+        if self._core is None:
+            return
         try:
-            await core.conversations.rename(conversation_id, title)
+            await self._core.conversations.rename(conversation_id, title)
         except SophosError as error:
             self.failed.emit(error)
         self.mark_changed(conversation_id)

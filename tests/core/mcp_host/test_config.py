@@ -132,6 +132,7 @@ def test_the_last_good_entries_stay_while_the_file_is_broken(tmp_path: Path) -> 
         ({"command": "x", "env": {"A": 1}}, '"env" must be an object'),
         ({"command": "x", "disabled": "yes"}, '"disabled" must be true or false'),
         ({"command": "x", "approval": "maybe"}, '"approval" must be'),
+        ({"command": "x", "approval": "deny"}, "this version cannot ask before a call"),
         ({"command": "x", "timeout_seconds": 0}, '"timeout_seconds" must be a number above 0'),
         ({"command": "x", "timeout_seconds": True}, '"timeout_seconds" must be a number above 0'),
         ({"url": ["x"]}, '"url" must be a text'),

@@ -1,0 +1,168 @@
+"""A conversation as a transcript, a run as a tree of steps: lines for people.
+
+Invariant: pure functions; times and durations as they were stored, and nothing is left out but long texts
+of tool results, which are cut in the trace.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sophos_desktop.cli.output import Style, arguments, between, duration, moment, one_line
+from sophos_desktop.core.domain.conversation import Conversation, Message, MessageState, Role
+from sophos_desktop.core.domain.run import RunRecord
+
+JsonObject = Mapping[str, Any]
+
+_SPEAKERS = {Role.USER: "You", Role.ASSISTANT: "Assistant", Role.TOOL: "Tool"}
+
+
+def transcript(conversation: Conversation, messages: Sequence[Message], style: Style) -> list[str]:
+    """Every message under who said it; then what is not sent yet."""
+    lines = [style.strong(one_line(conversation.title)), style.faint(f"conversation {conversation.id}")]
+    calls = {call.id: f"{call.server}.{call.tool}" for message in messages for call in message.tool_calls}
+    for message in messages:
+        lines += ["", _heading(message, calls, style)]
+        if message.thinking:
+            lines += [style.faint(f"  {line}") for line in message.thinking.strip().splitlines()]
+        lines += message.text.splitlines()
+        lines += [
+            style.faint(f"→ {call.server}.{call.tool} {arguments(call.args)}") for call in message.tool_calls
+        ]
+    lines += _closing(conversation, style)
+    return lines
+
+
+def _heading(message: Message, calls: Mapping[str, str], style: Style) -> str:
+    about = [moment(message.at)] if message.at else []
+    if message.model:
+        about.append(message.model)
+    if message.tool_call_id:
+        about.insert(0, calls.get(message.tool_call_id, message.tool_call_id))
+        about.append(message.tool_status.value if message.tool_status else "")
+    if message.state is not MessageState.COMPLETE:
+        about.append(message.state.value)
+    return f"{style.strong(_SPEAKERS[message.role])} {style.faint(' · '.join(filter(None, about)))}".rstrip()
+
+
+def _closing(conversation: Conversation, style: Style) -> list[str]:
+    lines = []
+    run = conversation.last_run
+    if run is not None and run.status.value != "completed":
+        state = (
+            f"[the last run is {run.status.value}{', it can be resumed' if conversation.resumable else ''}]"
+        )
+        lines += ["", style.faint(state)]
+        if run.error_message:
+            lines.append(style.bad(f"{run.error_code}: {run.error_message}"))
+    if conversation.draft.strip():
+        lines += ["", style.strong("Not sent yet"), *conversation.draft.splitlines()]
+    return lines
+
+
+@dataclass(slots=True)
+class _Step:
+    """The events of one step, or those outside of any (`number` is None)."""
+
+    number: int | None = None
+    node: str = ""
+    duration_ms: int | None = None
+    finished: bool = False
+    lines: list[str] = field(default_factory=list)
+
+
+def trace_tree(record: RunRecord, events: Sequence[JsonObject], style: Style) -> list[str]:
+    """The run, below it its steps, below them their events; each with its duration."""
+    engine = "/".join(filter(None, (record.engine, record.model)))
+    took = duration(between(record.started_at, record.finished_at))
+    about = [record.kind.value, record.status.value, engine, moment(record.started_at), took]
+    lines = [f"{style.strong(f'run {record.id}')}  {'  '.join(filter(None, about))}"]
+    for step in _steps(events, style):
+        if step.number is None:
+            lines += [f"  {line}" for line in step.lines]
+            continue
+        time = duration(step.duration_ms) if step.finished else style.bad("not finished")
+        lines.append(f"  step {step.number} {style.strong(step.node)}  {time}".rstrip())
+        lines += [f"    {line}" for line in step.lines]
+    return lines
+
+
+def _steps(events: Sequence[JsonObject], style: Style) -> list[_Step]:
+    steps = [_Step()]
+    for event in events:
+        if event["type"] != "step":
+            # A step's messages come right after its end; whatever else follows belongs to the run.
+            if steps[-1].finished and event["type"] != "message":
+                steps.append(_Step())
+            if (line := event_line(event, style)) is not None:
+                steps[-1].lines.append(line)
+        elif event["phase"] == "started":
+            # Parallel calls each say that their step began.
+            if steps[-1].number != event["step"] or steps[-1].finished:
+                steps.append(_Step(event["step"], event["node"]))
+        else:
+            if steps[-1].number != event["step"] or steps[-1].finished:
+                steps.append(_Step(event["step"], event["node"]))
+            steps[-1].node = event["node"] or steps[-1].node
+            steps[-1].duration_ms = event["duration_ms"]
+            steps[-1].finished = True
+    return [step for step in steps if step.number is not None or step.lines]
+
+
+def event_line(event: JsonObject, style: Style) -> str | None:
+    """A stored event on one line; None for one that says nothing by itself."""
+    kind = event["type"]
+    if kind == "run_started":
+        engine = "/".join(filter(None, (event["engine"], event["model"]))) or "no engine yet"
+        return f"{event['kind']} begins with {engine}"
+    if kind == "step":
+        if event["phase"] == "started":
+            return None
+        return f"step {event['step']} {event['node']}  {duration(event['duration_ms'])}".rstrip()
+    if kind == "model_call":
+        return _model_call(event)
+    if kind == "tool_call":
+        again = f" (attempt {event['attempt']})" if event["attempt"] > 1 else ""
+        return f"call {event['server']}.{event['tool']} {arguments(event['args'])}{again}"
+    if kind == "tool_result":
+        how = "taken from the journal" if event["recorded"] else duration(event["duration_ms"])
+        status = event["status"] if event["status"] == "ok" else style.bad(event["status"])
+        return f"result {status}  {one_line(event['text'] or '')}  {how}".rstrip()
+    if kind == "approval_needed":
+        return f"question ({event['why']}) {event['server']}.{event['tool']} {arguments(event['args'])}"
+    if kind == "message":
+        return _message(event["message"])
+    if kind == "end":
+        return _end(event, style)
+    words = event.get("text") or event.get("what") or ""
+    return f"{kind} {event.get('code', '')} {words}".replace("  ", " ").rstrip()
+
+
+def _model_call(event: JsonObject) -> str:
+    parts = [
+        f"{words} {duration(event[name])}"
+        for name, words in (
+            ("load_ms", "load"),
+            ("prompt_ms", "prompt"),
+            ("thinking_ms", "thinking"),
+            ("answer_ms", "answer"),
+        )
+        if event[name] is not None
+    ]
+    tokens = f"{event['prompt_tokens'] or 0} + {event['output_tokens'] or 0} tokens"
+    return f"model call  {', '.join([*parts, tokens])}"
+
+
+def _message(message: JsonObject) -> str:
+    text = one_line(message.get("text") or "")
+    calls = len(message.get("tool_calls") or ())
+    asked = f" [{calls} tool {'call' if calls == 1 else 'calls'}]" if calls else ""
+    return f"{message['role']} message{asked}  {text}".rstrip()
+
+
+def _end(event: JsonObject, style: Style) -> str:
+    status = event["status"]
+    line = f"end {status if status == 'completed' else style.bad(status)}"
+    if event["error_code"]:
+        line += f"  {event['error_code']}: {event['error_message']}"
+    return f"{line}  (can be resumed)" if event["resumable"] else line

@@ -1,0 +1,16 @@
+"""One start of the program, as it is handed to the fork server."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """`call` is `module:function`, called with `argv`; `kill_after_seconds`: SIGKILL then."""
+
+    call: str
+    argv: list[str]
+    env: dict[str, str]
+    cwd: str
+    stdout: str
+    stderr: str
+    kill_after_seconds: float | None = None
