@@ -22,7 +22,7 @@ HURRIED_SECONDS = 2.0
 _READER_LEFT = (errno.EPIPE, errno.EINVAL, errno.ESHUTDOWN, errno.ECONNRESET)
 _FORBIDDEN_ON_TERMINALS = re.compile(r"\x1b(?!\[[0-9;]*m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f]")
 
-_Job = tuple[TextIO, str, Callable[[OSError | None], None]]
+_Job = tuple[TextIO, str, Callable[[OSError | None], None]] | None
 
 
 class Console:
@@ -94,6 +94,12 @@ class Console:
         if self._lost is None:
             self._now(self._stdout, _cleaned(text, terminal=self.stdout_is_terminal))
 
+    def close(self) -> None:
+        """End the thread, unless a reader holds it."""
+        if self._writer is not None and not self.stuck:
+            self._jobs.put(None)
+            self._writer.join()
+
     def hurry(self) -> None:
         """The program was asked to end: give up on a reader that does not read. Needs the loop."""
         asyncio.get_running_loop().call_later(HURRIED_SECONDS, self._give_up)
@@ -141,8 +147,8 @@ class Console:
         await done
 
     def _serve(self) -> None:
-        while True:
-            stream, text, tell = self._jobs.get()
+        while (job := self._jobs.get()) is not None:
+            stream, text, tell = job
             failure: OSError | None = None
             self.stuck = True
             try:

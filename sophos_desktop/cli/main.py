@@ -71,6 +71,7 @@ def run(
     if console.stuck:
         # A reader does not read: the interpreter would wait for it for ever.
         os._exit(code)
+    console.close()
     return code
 
 

@@ -118,10 +118,11 @@ class StatusFeed(QObject):
 
 def server_words(statuses: Sequence[ServerStatus]) -> str:
     """`2 servers, 5 tools`, and how many failed or are starting."""
-    if not statuses:
+    used = [status for status in statuses if status.state is not ServerState.STOPPED]
+    if not used:
         return "no tool servers"
     tools = sum(len(status.tools) for status in statuses)
-    words = [_count(len(statuses), "server"), _count(tools, "tool")]
+    words = [_count(len(used), "server"), _count(tools, "tool")]
     starting = sum(status.state in (ServerState.STARTING, ServerState.RESTARTING) for status in statuses)
     failed = sum(status.state is ServerState.FAILED for status in statuses)
     if starting:

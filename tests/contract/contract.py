@@ -12,16 +12,16 @@ LATER = {"export", "search"}
 def commands() -> dict[str, str]:
     """Every command with the cell that shows how it is typed."""
     rows = re.findall(r"^\| (`.*?) \| .*$", TEXT.split("## Commands")[1].split("## Shapes")[0], re.MULTILINE)
-    found = {}
+    found: dict[str, str] = {}
     for cell in (row.split(" | ")[0] for row in rows):
         for typed in re.findall(r"`([a-z][^`]*)`", cell):
             found.setdefault(typed.split()[0], cell.replace("\\|", "|"))
     return found
 
 
-def fields(shape: str) -> set[str]:
-    """The names in `shape {…}`; those of inner objects are left out."""
-    start = TEXT.index(f"{shape} {{") + len(shape) + 1
+def fields(marker: str) -> set[str]:
+    """The names in the braces that follow `marker`; those of inner objects are left out."""
+    start = TEXT.index(marker + "{") + len(marker)
     depth, body = 0, ""
     for sign in TEXT[start:]:
         depth += (sign in "{[") - (sign in "}]")
@@ -36,6 +36,6 @@ def exit_codes() -> dict[int, str]:
     """The table of exit codes."""
     section = TEXT.split("## Exit codes")[1].splitlines()[1]
     return {
-        int(number): words.strip()
+        int(number): words.strip(" .")
         for number, words in (entry.strip().split(" ", 1) for entry in section.split("·"))
     }

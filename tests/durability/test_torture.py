@@ -59,8 +59,8 @@ def _draw(passes: dict[int, Counter[str]], seconds: dict[int, float]) -> list[Ca
         history = chance.random() < 0.3
         again = chance.choice(points)[1] if chance.random() < 0.3 else None
         if number < len(ordered) and chance.random() < 0.85:
-            parallel, point = ordered[number]
-            cases.append(Case(number, parallel, failpoint=point, again=again, history=history))
+            parallel, place = ordered[number]
+            cases.append(Case(number, parallel, failpoint=place, again=again, history=history))
         else:
             parallel = chance.choice(PARALLEL)
             moment = chance.uniform(0.02, seconds[parallel])

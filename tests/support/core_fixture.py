@@ -22,6 +22,7 @@ from tests.support.ollama_server import OllamaServer
 
 PROJECT = Path(__file__).parents[2]
 PATIENCE_SECONDS = 20.0
+OLLAMA = '[engine]\nkind = "ollama"\nmodel = "smol:latest"\n'
 NO_SERVERS: Mapping[str, Mapping[str, Any]] = {}
 LINES: Mapping[str, Mapping[str, Any]] = {
     "lines": {
@@ -44,7 +45,7 @@ async def open_test_core(
     server: OllamaServer | str,
     *,
     mcp: Mapping[str, Mapping[str, Any]] = NO_SERVERS,
-    settings: str = '[engine]\nkind = "ollama"\n',
+    settings: str = OLLAMA,
     lock_wait_seconds: float = 15.0,
 ) -> AsyncIterator[Core]:
     """The real core. `server`: where Ollama is said to be; `settings`: the text of `settings.toml`."""
@@ -75,9 +76,20 @@ async def followed(handle: RunHandle, from_seq: int = 1) -> list[RunEvent]:
 
 
 async def ended(handle: RunHandle) -> SittingEnded:
-    """The end of a sitting, once the registry has let go of it."""
+    """The end of a sitting."""
     async with asyncio.timeout(PATIENCE_SECONDS):
         return await handle.wait()
+
+
+async def until_let_go(core: Core, handle: RunHandle) -> None:
+    """Wait until the registry has let go of a run whose end was told."""
+    gone = asyncio.Event()
+    unsubscribe = core.runs.subscribe(lambda _: gone.set())
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while core.runs.works_on(handle.run_id):
+            gone.clear()
+            await gone.wait()
+    unsubscribe()
 
 
 async def say(core: Core, conversation_id: str | None, text: str) -> tuple[RunHandle, list[RunEvent]]:

@@ -151,7 +151,8 @@ class GraphRunner:
         self, context: RunContext, state: AgentState | None, step_limit: int, **how: Any
     ) -> None:
         config = _config(context.conversation_id)
-        config["recursion_limit"] = step_limit
+        # LangGraph counts the entry of the input as a step; to the user it is none.
+        config["recursion_limit"] = step_limit if state is None else step_limit + 1
         # Never `run_id`: LangGraph would take the message for a resume and drop it (DURABILITY.md, rule 4).
         config["metadata"] = {"sophos_run_id": context.run_id}
         stream = self._graph.astream(

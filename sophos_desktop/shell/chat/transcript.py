@@ -53,7 +53,9 @@ class Transcript(QTextBrowser):
         self._earlier = 0
         self._open_thinking: set[str] = set()
         self.anchorClicked.connect(self._on_anchor_clicked)
-        self.verticalScrollBar().rangeChanged.connect(self._place_column)
+        self._follows_end = True
+        self.verticalScrollBar().rangeChanged.connect(self._on_range_changed)
+        self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
         theme.changed.connect(self._write_all)
 
     def loadResource(self, resource_type: int, name: QUrl | str) -> Any:
@@ -160,12 +162,22 @@ class Transcript(QTextBrowser):
         del self._shown[count:]
 
     def _is_at_end(self) -> bool:
-        bar = self.verticalScrollBar()
-        return bar.value() >= bar.maximum() - 8
+        return self._follows_end
 
     def _scroll_to_end(self) -> None:
         bar = self.verticalScrollBar()
         bar.setValue(bar.maximum())
+        self._follows_end = True
+
+    def _on_scrolled(self, value: int) -> None:
+        self._follows_end = value >= self.verticalScrollBar().maximum() - 8
+
+    def _on_range_changed(self) -> None:
+        # A long document is laid out bit by bit: its end moves after it was scrolled to.
+        follows = self._follows_end
+        self._place_column()
+        if follows:
+            self._scroll_to_end()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the column in the middle."""

@@ -1,0 +1,108 @@
+"""The contract's words against the program's: commands, options, codes, event types."""
+
+import re
+
+import pytest
+
+from sophos_desktop.cli.parser import parse
+from sophos_desktop.cli.running import exit_code
+from sophos_desktop.core.domain.errors import ErrorCode, SophosError
+from sophos_desktop.core.domain.events import EVENT_TYPES
+from tests.contract import contract
+from tests.contract.in_process import Program
+
+EXAMPLES = [
+    "ask -c abcd -m smol --engine ollama --approve wait --json hello",
+    "ask -",
+    "resume abcd --approve ask --json",
+    "follow abcd --json",
+    "list --status active --status archived --tag a --tag b --query x --limit 3 --json",
+    "show abcd --json",
+    "runs abcd --json",
+    "trace abcd --json",
+    "delete abcd --yes",
+    "approvals --json",
+    "decide abcd abcd:0 allow --args {} --reason why --no-run --json",
+    "decide abcd abcd:0 result --result text",
+    "models --json",
+    "mcp --json",
+    "doctor --json",
+    "config --json",
+    "config engine.model smol --json",
+]
+
+
+@pytest.mark.parametrize("line", EXAMPLES)
+def test_every_command_of_the_contract_is_understood(line: str) -> None:
+    assert parse(line.split()).command == line.split()[0]
+
+
+def test_all_commands_are_there_but_those_of_later_issues() -> None:
+    with pytest.raises(SophosError) as refused:
+        parse(["nonsense"])
+    offered = set(re.findall(r"'([a-z]+)'", refused.value.title)) - {"nonsense"}
+    assert offered == set(contract.commands()) - contract.LATER
+    assert {line.split()[0] for line in EXAMPLES} | {"desktop"} == offered
+
+
+@pytest.mark.parametrize("argv", [[], ["--data-dir", "x"], ["desktop"], ["desktop", "--demo", "hi"]])
+def test_without_a_command_the_window_opens(argv: list[str]) -> None:
+    assert parse(argv).command == "desktop"
+
+
+@pytest.mark.parametrize("argv", [["--data-dir", "x", "list"], ["list", "--data-dir", "x"]])
+def test_the_data_folder_may_be_named_before_and_after_the_command(argv: list[str]) -> None:
+    assert parse(argv).data_dir == "x"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ask",
+        "ask one two",
+        "list --limit 0",
+        "list --limit many",
+        "list --lim 1",
+        "list --status gone",
+        "decide abcd call maybe",
+        "decide abcd call allow --args [1]",
+        "decide abcd call allow --args {",
+        "decide abcd call skip --args {}",
+        "decide abcd call skip --result done",
+        "search words",
+        "--nonsense",
+    ],
+)
+def test_what_does_not_fit_is_a_bad_request(line: str) -> None:
+    with pytest.raises(SophosError) as refused:
+        parse(line.split())
+    assert refused.value.code is ErrorCode.BAD_REQUEST
+
+
+def test_exit_codes_are_those_of_the_contract() -> None:
+    table = contract.exit_codes()
+    assert {code.exit_code for code in ErrorCode} == {2, 3, 5, 6, 7}
+    assert set(table) == {0, 1, 2, 3, 4, 5, 6, 7, 130, 143}
+    outcomes = {
+        exit_code("completed", None): "completed",
+        exit_code("failed", "ENGINE_ERROR"): "run failed",
+        exit_code("waiting", None): "waiting for a decision",
+        exit_code("failed", "STORE_BUSY"): "store error",
+        exit_code("cancelled", None): "stopped (SIGINT)",
+        exit_code("interrupted", None): "drained (SIGTERM)",
+    }
+    assert outcomes == {code: table[code] for code in (0, 3, 4, 7, 130, 143)}
+    assert exit_code("failed", "NO_SUCH_CODE") == 3
+
+
+def test_event_types_are_those_of_the_contract() -> None:
+    for kind in EVENT_TYPES:
+        assert contract.fields(f"`{kind} "), kind
+
+
+async def test_help_and_version_are_printed(program: Program, capsys: pytest.CaptureFixture[str]) -> None:
+    for argv, words in ((["--version"], "sophos-desktop 0."), (["ask", "--help"], "--approve")):
+        with pytest.raises(SystemExit) as left:
+            await program(*argv)
+        assert left.value.code == 0
+        assert words in capsys.readouterr().out

@@ -1,0 +1,123 @@
+"""The real program as a child process, with a data folder of its own.
+
+Invariant: nothing waits without a bound; a program that outlives its test is killed.
+"""
+
+import asyncio
+import json
+import os
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.support.ollama_server import OllamaServer
+from tests.support.sources import ROOT
+
+SECONDS = 60.0
+PROGRAM = (sys.executable, "-m", "sophos_desktop")
+NOBODY = "127.0.0.1:1"
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What the program left: its exit code and what it wrote."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        """The events on stdout, one a line."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+    @property
+    def json(self) -> Any:
+        """The document on stdout."""
+        return json.loads(self.out)
+
+
+class Running:
+    """A program that runs, until it has ended."""
+
+    def __init__(self, process: Process) -> None:
+        self.process = process
+
+    async def line(self, *, of_stderr: bool = False) -> str:
+        """The next line; empty at the end."""
+        stream = self.process.stderr if of_stderr else self.process.stdout
+        assert stream is not None
+        return (await asyncio.wait_for(stream.readline(), SECONDS)).decode()
+
+    async def text(self, wanted: str) -> str:
+        """What comes on stdout until it ends in `wanted`."""
+        assert self.process.stdout is not None
+        read = await asyncio.wait_for(self.process.stdout.readuntil(wanted.encode()), SECONDS)
+        return read.decode()
+
+    async def end(self) -> Finished:
+        """Wait for it; gives what was not read yet."""
+        out, err = await asyncio.wait_for(self.process.communicate(), SECONDS)
+        assert self.process.returncode is not None
+        return Finished(self.process.returncode, (out or b"").decode(), (err or b"").decode())
+
+
+class Program:
+    """Starts the program; lives for one test."""
+
+    def __init__(self, data_dir: Path, environ: Mapping[str, str]) -> None:
+        """Writes an mcp.json with the server `lines`, and nothing that takes time to start."""
+        self.data_dir = data_dir
+        self.lines_file = data_dir / "lines.txt"
+        self.environ = {**environ, "OLLAMA_HOST": NOBODY, "SOPHOS_ENGINE__KIND": "ollama"}
+        lines = {
+            "command": sys.executable,
+            "args": ["-m", "tests.support.mcp_servers.append_line"],
+            "env": {"PYTHONPATH": os.pathsep.join([str(ROOT), environ.get("PYTHONPATH", "")])},
+        }
+        config = data_dir / "config"
+        config.mkdir(parents=True, mode=0o700)
+        (config / "mcp.json").write_text(json.dumps({"fetch": {"disabled": True}, "lines": lines}))
+
+    def use(self, server: OllamaServer) -> None:
+        """Answer with this engine from now on."""
+        self.environ["OLLAMA_HOST"] = f"127.0.0.1:{server.port}"
+
+    def append(self, text: str) -> dict[str, Any]:
+        """A call that appends a line to the lines file."""
+        return {"name": "lines__append_line", "arguments": {"file": str(self.lines_file), "text": text}}
+
+    def appended(self) -> list[str]:
+        """What the calls really appended."""
+        return self.lines_file.read_text().splitlines() if self.lines_file.exists() else []
+
+    @asynccontextmanager
+    async def started(
+        self, *argv: str, stdin: int = DEVNULL, stdout: int = PIPE, stderr: int = PIPE, **environ: str
+    ) -> AsyncIterator[Running]:
+        """The program while the block runs; streams as asyncio's subprocesses take them."""
+        process = await asyncio.create_subprocess_exec(
+            *PROGRAM,
+            *argv,
+            cwd=ROOT,
+            env={**self.environ, **environ},
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            limit=2**22,
+        )
+        try:
+            yield Running(process)
+        finally:
+            if process.returncode is None:
+                process.kill()
+            await process.communicate()
+
+    async def __call__(self, *argv: str, **environ: str) -> Finished:
+        """Run one command line to its end."""
+        async with self.started(*argv, **environ) as running:
+            return await running.end()
