@@ -59,6 +59,11 @@ class Console:
         return _is_terminal(self._stdin) and self._stderr_is_terminal
 
     @property
+    def can_show_progress(self) -> bool:
+        """True if stderr is a terminal, where lines that come and go by are no nuisance."""
+        return self._stderr_is_terminal
+
+    @property
     def reader_has_left(self) -> bool:
         """True once stdout was found closed."""
         return self._lost is not None

@@ -4,6 +4,7 @@ Invariant: the core is imported when a command needs it, so that `--help` and `-
 """
 
 import argparse
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -38,6 +39,8 @@ class Invocation:
         """The open core; with its tool servers only where they are needed. Raises SophosError STORE_*."""
         from sophos_desktop.core.assembly import CoreOptions, open_core
 
+        # A signal that came while the imports held the loop ends the command here, before anything is open.
+        await asyncio.sleep(0)
         options = CoreOptions(self.paths, self.environ, tool_servers=tool_servers)
         async with open_core(options) as core:
             yield core

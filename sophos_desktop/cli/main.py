@@ -42,6 +42,7 @@ _MODULES = {
     "runs": "reading",
     "trace": "reading",
     "approvals": "reading",
+    "export": "exporting",
     "config": "caring",
     "doctor": "caring",
     "mcp": "caring",
@@ -166,12 +167,15 @@ def _report(error: SophosError, console: Console, *, as_json: bool) -> None:
 
 
 def _report_bug(error: Exception, console: Console, paths: AppPaths | None) -> None:
-    place = traceback.extract_tb(error.__traceback__)[-1]
-    log = paths.log_dir / FILE_NAME if paths is not None else None
-    console.note_now(
-        f"Sophos failed in its own code: {type(error).__name__} in {Path(place.filename).name}, "
-        f"line {place.lineno} ({place.name})"
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if "sophos_desktop" in Path(frame.filename).parts]
+    places = dict.fromkeys(
+        f"{Path(frame.filename).name}, line {frame.lineno} ({frame.name})"
+        for frame in (frames[-1], *ours[-1:])
     )
+    log = paths.log_dir / FILE_NAME if paths is not None else None
+    where = ", called in ".join(places)
+    console.note_now(f"Sophos failed in its own code: {type(error).__name__} in {where}")
     if log is not None and log.is_file():
         console.note_now(f"The log has the details: {log}")
     else:

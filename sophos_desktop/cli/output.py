@@ -11,8 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sophos_desktop.foundation.clock import from_text
-
 SHORTEST_ID = 4
 _ELLIPSIS = "…"
 
@@ -104,23 +102,6 @@ def arguments(args: Mapping[str, Any], limit: int = 100) -> str:
 def moment(at: str | None) -> str:
     """A stored time without its milliseconds: UTC, ISO 8601."""
     return f"{at[:19]}Z" if at else ""
-
-
-def duration(milliseconds: float | None) -> str:
-    """A duration for people; empty if it is unknown."""
-    if milliseconds is None:
-        return ""
-    if milliseconds < 1000:
-        return f"{milliseconds:.0f} ms"
-    seconds = milliseconds / 1000
-    return f"{seconds:.1f} s" if seconds < 60 else f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
-
-
-def between(started_at: str | None, finished_at: str | None) -> float | None:
-    """Milliseconds from one stored time to another; None if one is missing."""
-    if not started_at or not finished_at:
-        return None
-    return (from_text(finished_at) - from_text(started_at)).total_seconds() * 1000
 
 
 def size(count: int) -> str:

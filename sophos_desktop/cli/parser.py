@@ -5,10 +5,12 @@ Invariant: whatever does not fit is a SophosError BAD_REQUEST, in the same words
 
 import argparse
 import json
+import os
 from typing import Any, NoReturn
 
 from sophos_desktop import __version__
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
+from sophos_desktop.core.domain.exports import ExportFormat
 
 PROGRAM = "sophos-desktop"
 APPROVALS = ("ask", "allow", "deny", "wait")
@@ -61,17 +63,20 @@ def _build() -> argparse.ArgumentParser:
         return made
 
     desktop = command("desktop", "open the window (the default)", json_too=False)
-    desktop.add_argument("--demo", metavar="PROMPT", help="answer one prompt, print it and close again")
+    desktop.add_argument(
+        "--demo", type=_text, metavar="PROMPT", help="answer one prompt, print it and close again"
+    )
     desktop.add_argument("--screenshot", metavar="FILE", help="save a picture of the demo's window")
     _add_running(command)
     _add_reading(command)
+    _add_exporting(command)
     _add_caring(command)
     return parser
 
 
 def _add_running(command: Any) -> None:
     ask = command("ask", "send a message and print the answer as it is written")
-    ask.add_argument("text", metavar="TEXT", help="the message; - reads it from standard input")
+    ask.add_argument("text", type=_text, metavar="TEXT", help="the message; - reads it from standard input")
     ask.add_argument("-c", dest="conversation", metavar="ID", help="go on in this conversation")
     ask.add_argument("-m", dest="model", metavar="MODEL", help="the model that answers")
     ask.add_argument("--engine", choices=("ollama", "starter"), help="what serves the model")
@@ -83,8 +88,8 @@ def _add_running(command: Any) -> None:
     decide.add_argument("call", metavar="CALL", help="the tool call, or the end of its id; see `approvals`")
     decide.add_argument("decision", choices=DECISIONS, help="what is to become of it")
     decide.add_argument("--args", type=_json_object, metavar="JSON", help="call it with these arguments")
-    decide.add_argument("--reason", metavar="TEXT", help="why; kept with the decision")
-    decide.add_argument("--result", metavar="TEXT", help="what the call gave (for `result`)")
+    decide.add_argument("--reason", type=_text, metavar="TEXT", help="why; kept with the decision")
+    decide.add_argument("--result", type=_text, metavar="TEXT", help="what the call gave (for `result`)")
     decide.add_argument("--no-run", action="store_true", help="record the decision and leave it at that")
     for parser in (ask, resume, decide):
         parser.add_argument(
@@ -101,9 +106,11 @@ def _add_reading(command: Any) -> None:
         "--status", action="append", choices=STATUSES, default=[], help="only these; may be repeated"
     )
     listing.add_argument(
-        "--tag", action="append", default=[], metavar="T", help="only with all of these tags"
+        "--tag", action="append", type=_text, default=[], metavar="T", help="only with all of these tags"
     )
-    listing.add_argument("--query", default="", metavar="TEXT", help="only with this in the title")
+    listing.add_argument(
+        "--query", type=_text, default="", metavar="TEXT", help="only with this in the title"
+    )
     listing.add_argument("--limit", type=_positive, metavar="N", help="at most so many")
     for name, purpose in (
         ("show", "print a conversation"),
@@ -115,11 +122,30 @@ def _add_reading(command: Any) -> None:
     command("approvals", "list the questions that runs wait on")
 
 
+def _add_exporting(command: Any) -> None:
+    export = command("export", "write a conversation as a document", json_too=False)
+    export.add_argument("ids", nargs="*", metavar="ID", help="a conversation; several need a folder")
+    export.add_argument("--all", action="store_true", help="all conversations; needs a folder")
+    export.add_argument(
+        "--format",
+        choices=[kind.value for kind in ExportFormat],
+        default=ExportFormat.MARKDOWN.value,
+        help="md: what was said (the default); jsonl: one checkpoint a line",
+    )
+    export.add_argument(
+        "-o", "--output", metavar="FILE", help="write to this file or folder; else the document is printed"
+    )
+
+
 def _add_caring(command: Any) -> None:
     config = command("config", "print the settings and where each comes from, or change one")
     config.add_argument("key", nargs="?", metavar="KEY", help="one setting, such as engine.model")
     config.add_argument(
-        "value", nargs="?", metavar="VALUE", help="its new value; an empty one takes it out of your file"
+        "value",
+        nargs="?",
+        type=_text,
+        metavar="VALUE",
+        help="its new value; an empty one takes it out of your file",
     )
     command("doctor", "check the installation")
     command("mcp", "list the tool servers and their tools")
@@ -127,6 +153,19 @@ def _add_caring(command: Any) -> None:
     delete = command("delete", "delete a conversation and all that belongs to it", json_too=False)
     delete.add_argument("id", metavar="ID", help="a conversation")
     delete.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def _text(text: str) -> str:
+    """Bytes of the command line that are no text in the user's locale arrive as lone surrogates: most
+    likely they are UTF-8."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        try:
+            return os.fsencode(text).decode("utf-8", "replace")
+        except UnicodeEncodeError:  # they never were bytes
+            return text.encode("utf-8", "replace").decode("utf-8")
+    return text
 
 
 def _positive(text: str) -> int:

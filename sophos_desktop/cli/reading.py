@@ -9,8 +9,6 @@ from sophos_desktop.cli.invocation import Invocation
 from sophos_desktop.cli.output import (
     Style,
     arguments,
-    between,
-    duration,
     moment,
     one_line,
     short_ids,
@@ -18,6 +16,7 @@ from sophos_desktop.cli.output import (
 )
 from sophos_desktop.cli.views import trace_tree, transcript
 from sophos_desktop.core.domain.conversation import Conversation, ConversationStatus
+from sophos_desktop.core.domain.durations import between, duration
 from sophos_desktop.core.domain.run import RunRecord
 
 
@@ -33,13 +32,13 @@ async def list_conversations(call: Invocation) -> int:
             limit=chosen.limit if len(tags) < 2 else None,
         )
         found = [entry for entry in found if set(tags) <= set(entry.tags)][: chosen.limit]
-        every = found if call.as_json else await core.conversations.find_all()
+        every = await core.conversations.ids()
     if call.as_json:
         await call.print_json([entry.to_json() for entry in found])
         return 0
     if not found:
         await call.console.note("no conversations")
-    names = short_ids([entry.id for entry in found], [entry.id for entry in every])
+    names = short_ids([entry.id for entry in found], every)
     rows = [
         (
             names[entry.id],
@@ -134,7 +133,7 @@ async def approvals(call: Invocation) -> int:
     """The questions that runs wait on."""
     async with call.core() as core:
         pending = await core.decisions.pending()
-        every = [entry.id for entry in await core.conversations.find_all()]
+        every = await core.conversations.ids()
     if call.as_json:
         await call.print_json([question.to_json() for question in pending])
         return 0

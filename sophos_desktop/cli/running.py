@@ -52,8 +52,6 @@ async def ask(call: Invocation) -> int:
     """Send a message and print the answer."""
     chosen = call.arguments
     text = call.console.read_all() if chosen.text == "-" else chosen.text
-    # Bytes of the command line that are no text in the user's locale arrive as lone surrogates.
-    text = text.encode("utf-8", "replace").decode("utf-8")
     engine = EngineKind(chosen.engine) if chosen.engine else None
     async with call.core(tool_servers=True) as core:
         conversation_id = None

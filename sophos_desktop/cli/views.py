@@ -5,14 +5,12 @@ of tool results, which are cut in the trace.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
 
-from sophos_desktop.cli.output import Style, arguments, between, duration, moment, one_line
+from sophos_desktop.cli.output import Style, arguments, moment, one_line
 from sophos_desktop.core.domain.conversation import Conversation, Message, MessageState, Role
+from sophos_desktop.core.domain.durations import between, duration
+from sophos_desktop.core.domain.projection import JsonObject, steps_of
 from sophos_desktop.core.domain.run import RunRecord
-
-JsonObject = Mapping[str, Any]
 
 _SPEAKERS = {Role.USER: "You", Role.ASSISTANT: "Assistant", Role.TOOL: "Tool"}
 
@@ -60,53 +58,21 @@ def _closing(conversation: Conversation, style: Style) -> list[str]:
     return lines
 
 
-@dataclass(slots=True)
-class _Step:
-    """The events of one step, or those outside of any (`number` is None)."""
-
-    number: int | None = None
-    node: str = ""
-    duration_ms: int | None = None
-    finished: bool = False
-    lines: list[str] = field(default_factory=list)
-
-
 def trace_tree(record: RunRecord, events: Sequence[JsonObject], style: Style) -> list[str]:
     """The run, below it its steps, below them their events; each with its duration."""
     engine = "/".join(filter(None, (record.engine, record.model)))
     took = duration(between(record.started_at, record.finished_at))
     about = [record.kind.value, record.status.value, engine, moment(record.started_at), took]
     lines = [f"{style.strong(f'run {record.id}')}  {'  '.join(filter(None, about))}"]
-    for step in _steps(events, style):
+    for step in steps_of(events):
+        said = [line for event in step.events if (line := event_line(event, style)) is not None]
         if step.number is None:
-            lines += [f"  {line}" for line in step.lines]
+            lines += [f"  {line}" for line in said]
             continue
-        time = duration(step.duration_ms) if step.finished else style.bad("not finished")
+        time = duration(step.duration_ms) if step.is_finished else style.bad("not finished")
         lines.append(f"  step {step.number} {style.strong(step.node)}  {time}".rstrip())
-        lines += [f"    {line}" for line in step.lines]
+        lines += [f"    {line}" for line in said]
     return lines
-
-
-def _steps(events: Sequence[JsonObject], style: Style) -> list[_Step]:
-    steps = [_Step()]
-    for event in events:
-        if event["type"] != "step":
-            # A step's messages come right after its end; whatever else follows belongs to the run.
-            if steps[-1].finished and event["type"] != "message":
-                steps.append(_Step())
-            if (line := event_line(event, style)) is not None:
-                steps[-1].lines.append(line)
-        elif event["phase"] == "started":
-            # Parallel calls each say that their step began.
-            if steps[-1].number != event["step"] or steps[-1].finished:
-                steps.append(_Step(event["step"], event["node"]))
-        else:
-            if steps[-1].number != event["step"] or steps[-1].finished:
-                steps.append(_Step(event["step"], event["node"]))
-            steps[-1].node = event["node"] or steps[-1].node
-            steps[-1].duration_ms = event["duration_ms"]
-            steps[-1].finished = True
-    return [step for step in steps if step.number is not None or step.lines]
 
 
 def event_line(event: JsonObject, style: Style) -> str | None:

@@ -25,12 +25,17 @@ from sophos_desktop.core.mcp_host.limits import HostLimits
 from sophos_desktop.core.runs.conversations import Conversations
 from sophos_desktop.core.runs.decisions import Decisions
 from sophos_desktop.core.runs.doctor import Doctor
+from sophos_desktop.core.runs.exporting import Exports
+from sophos_desktop.core.runs.following import Follower
+from sophos_desktop.core.runs.neighbours import Neighbours
 from sophos_desktop.core.runs.recovery import RecoveredRun, Recovery
 from sophos_desktop.core.runs.registry import RunRegistry
 from sophos_desktop.core.runs.sitting_factory import SittingFactory
 from sophos_desktop.core.runs.stores import Stores
+from sophos_desktop.core.runs.watcher import StoreWatcher
 from sophos_desktop.core.settings.service import SettingsService
 from sophos_desktop.core.settings.system_prompt import SystemPrompt
+from sophos_desktop.core.store.changes import ChangeCounter
 from sophos_desktop.core.store.checkpoints import open_checkpoints
 from sophos_desktop.core.store.children import ChildStore
 from sophos_desktop.core.store.conversations import ConversationStore
@@ -70,8 +75,11 @@ class Core:
     servers: ServerDirectory
     tool_host: ToolHost
     runs: RunRegistry
+    follower: Follower
+    neighbours: Neighbours
     conversations: Conversations
     decisions: Decisions
+    exports: Exports
     doctor: Doctor
     notices: tuple[Notice, ...]
     recovered: tuple[RecoveredRun, ...]
@@ -123,6 +131,15 @@ async def open_core(options: CoreOptions) -> AsyncIterator[Core]:
         recovery = Recovery(stores, options.paths.owners_dir, owner.id, runs.works_on)
         runs.use(recovery)
         recovered = await recovery.at_start()
+        counter = await ChangeCounter.open(database.path)
+        stack.push_async_callback(counter.close)
+        watcher = StoreWatcher(counter)
+        stack.push_async_callback(watcher.close)
+        conversations = Conversations(stores, recovery.before_claim)
+        follower = Follower(conversations, recovery, watcher, options.clock)
+        neighbours = Neighbours(stores, runs, recovery, follower, watcher, owner.id)
+        neighbours.start()
+        stack.push_async_callback(neighbours.close)
         stack.push_async_callback(runs.close)
         stack.push_async_callback(runs.drain, CLOSING_DRAIN_SECONDS)
         host.start()
@@ -133,8 +150,11 @@ async def open_core(options: CoreOptions) -> AsyncIterator[Core]:
             servers=host,
             tool_host=host,
             runs=runs,
-            conversations=Conversations(stores, recovery.before_claim),
+            follower=follower,
+            neighbours=neighbours,
+            conversations=conversations,
             decisions=Decisions(stores),
+            exports=Exports(stores, database.path),
             doctor=Doctor(database, stores, options.paths, settings, engines, host, owner.id),
             notices=(*settings.notices, *host.notices),
             recovered=tuple(recovered),

@@ -1,4 +1,4 @@
-"""Writes a whole file, or nothing.
+"""Writes a whole file, at once or piece by piece, or nothing.
 
 Invariant: whoever reads the path sees the old bytes or the new ones, also after a power cut: temporary file
 in the same folder, fsync, replace, fsync of the folder.
@@ -7,7 +7,10 @@ in the same folder, fsync, replace, fsync of the folder.
 import os
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 
 def write_atomically(path: Path, data: bytes, *, mode: int = 0o600) -> None:
@@ -16,12 +19,23 @@ def write_atomically(path: Path, data: bytes, *, mode: int = 0o600) -> None:
     The folder must exist. Raises OSError as the system gives it; then the old file is untouched and no
     temporary file is left.
     """
+    with atomic_writer(path, mode=mode) as file:
+        file.write(data)
+
+
+@contextmanager
+def atomic_writer(path: Path, *, mode: int = 0o600) -> Iterator[BinaryIO]:
+    """A file to write to, which takes the place of `path` at the end of the block.
+
+    If the block raises, whatever it raises, `path` is untouched and no temporary file is left; else as
+    `write_atomically`.
+    """
     target = Path(os.path.realpath(path))
     descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=".sophos-", suffix=".tmp")
     temporary = Path(name)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         temporary.chmod(mode)

@@ -1,6 +1,7 @@
 """The commands of the window as QActions.
 
-Invariant: each has an object name, and its enabled state follows `ActionState` alone.
+Invariant: each has an object name, and its enabled state follows `ActionState` alone. Keys are the
+platform's own where it has them.
 """
 
 from collections.abc import Iterator
@@ -9,13 +10,17 @@ from dataclasses import dataclass
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QKeySequence
 
+_Key = QKeySequence.StandardKey
+
 
 @dataclass(frozen=True, slots=True)
 class ActionState:
-    """What can be done now."""
+    """What can be done now. `is_idle`: no run of this process works on the open conversation."""
 
     is_open: bool = False
     has_conversation: bool = False
+    is_idle: bool = True
+    is_exporting: bool = False
     can_stop: bool = False
     can_resume: bool = False
 
@@ -24,20 +29,33 @@ class Actions:
     """Lives as long as its window, which owns the QActions."""
 
     def __init__(self, parent: QObject) -> None:
-        """Everything but Quit and About is off until `update`."""
+        """What needs the core is off until `update`."""
         self._parent = parent
-        self.new_chat = self._make("actionNewChat", "&New Chat", "Ctrl+N")
+        self.new_chat = self._make("actionNewChat", "&New Chat", "Ctrl+N", _Key.New)
         self.rename = self._make("actionRename", "&Rename…", "F2")
-        self.delete = self._make("actionDelete", "&Delete…", "Del")
-        self.quit = self._make("actionQuit", "&Quit", "Ctrl+Q")
+        self.delete = self._make("actionDelete", "&Delete…", "Del", _Key.Delete)
+        self.export_markdown = self._make("actionExportMarkdown", "As &Markdown…", "Ctrl+E")
+        self.export_jsonl = self._make("actionExportJsonl", "Checkpoints as &JSONL…", "Ctrl+Shift+E")
+        self.export_all_markdown = self._make("actionExportAllMarkdown", "All as Markdown…", "")
+        self.export_all_jsonl = self._make("actionExportAllJsonl", "All Checkpoints as JSONL…", "")
+        self.settings = self._make("actionSettings", "&Settings…", "Ctrl+,", _Key.Preferences)
+        self.data_folder = self._make("actionOpenDataFolder", "&Open Data Folder", "")
+        self.quit = self._make("actionQuit", "&Quit", "Ctrl+Q", _Key.Quit)
+        self.toggle_list = self._make("actionToggleList", "&Conversation List", "Ctrl+Shift+L")
         self.resume = self._make("actionResume", "&Resume", "Ctrl+R")
-        self.stop = self._make("actionStop", "&Stop", "Esc")
+        self.stop = self._make("actionStop", "&Stop", "Esc", _Key.Cancel)
         self.focus_list = self._make("actionFocusList", "Go to &List", "Ctrl+L")
         self.focus_composer = self._make("actionFocusComposer", "Go to &Message", "Ctrl+M")
+        self.servers = self._make("actionServers", "Tool &Servers…", "Ctrl+T")
+        self.doctor = self._make("actionDoctor", "&Check the Installation…", "")
+        self.keyboard = self._make("actionKeyboard", "&Keyboard Shortcuts", "F1", _Key.HelpContents)
         self.about = self._make("actionAbout", "&About Sophos Desktop", "")
+        self.toggle_list.setCheckable(True)
+        self.toggle_list.setChecked(True)
         # In the text fields Del and F2 are the field's own keys: these two need the list's focus.
         for action in (self.rename, self.delete):
             action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+        self.settings.setMenuRole(QAction.MenuRole.PreferencesRole)
         self.quit.setMenuRole(QAction.MenuRole.QuitRole)
         self.about.setMenuRole(QAction.MenuRole.AboutRole)
         self.update(ActionState())
@@ -46,17 +64,28 @@ class Actions:
         """All actions."""
         return (value for value in vars(self).values() if isinstance(value, QAction))
 
-    def _make(self, name: str, text: str, keys: str) -> QAction:
+    def _make(
+        self, name: str, text: str, keys: str, standard: QKeySequence.StandardKey | None = None
+    ) -> QAction:
         action = QAction(text, self._parent)
         action.setObjectName(name)
-        if keys:
+        habits = QKeySequence.keyBindings(standard) if standard is not None else []
+        if habits:
+            action.setShortcut(habits[0])
+        elif keys:
             action.setShortcut(QKeySequence(keys))
         return action
 
     def update(self, state: ActionState) -> None:
         """Enable what can be done."""
-        self.new_chat.setEnabled(state.is_open)
-        self.rename.setEnabled(state.is_open and state.has_conversation)
-        self.delete.setEnabled(state.is_open and state.has_conversation)
+        has_conversation = state.is_open and state.has_conversation
+        for action in (self.new_chat, self.settings, self.data_folder, self.servers, self.doctor):
+            action.setEnabled(state.is_open)
+        self.rename.setEnabled(has_conversation)
+        self.delete.setEnabled(has_conversation and state.is_idle)
+        for action in (self.export_markdown, self.export_jsonl):
+            action.setEnabled(has_conversation and not state.is_exporting)
+        for action in (self.export_all_markdown, self.export_all_jsonl):
+            action.setEnabled(state.is_open and not state.is_exporting)
         self.resume.setEnabled(state.can_resume)
         self.stop.setEnabled(state.can_stop)

@@ -16,6 +16,7 @@ from sophos_desktop.core.domain.events import (
     MessageStored,
     Notice,
     Recovered,
+    RunEvent,
     RunStarted,
     SittingEnded,
     TextDelta,
@@ -55,6 +56,7 @@ class EventBridge(QObject):
     noticed = Signal(str, object)  # conversation id, Notice
     recovered = Signal(str, object)  # conversation id, Recovered
     ended = Signal(str, object)  # conversation id, SittingEnded
+    stored = Signal(str, object)  # conversation id, RunEvent: each one that lasts, for the trace
 
     def __init__(self, owner: TaskOwner, parent: QObject | None = None) -> None:
         """`owner` keeps the task that follows."""
@@ -103,12 +105,13 @@ class EventBridge(QObject):
         events = handle.events()
         try:
             async for item in events:
-                self._take(handle.conversation_id, item.event)
+                self._take(handle.conversation_id, item)
         finally:
             if isinstance(events, AsyncGenerator):
                 await events.aclose()
 
-    def _take(self, conversation_id: str, event: Event) -> None:
+    def _take(self, conversation_id: str, item: RunEvent) -> None:
+        event = item.event
         if isinstance(event, TextDelta | ThinkingDelta):
             growing = self._growing.setdefault(event.message_id, _GrowingMessage())
             pieces = growing.text if isinstance(event, TextDelta) else growing.thinking
@@ -118,6 +121,7 @@ class EventBridge(QObject):
                 self._timer.start(self._interval)
             return
         self._flush()
+        self.stored.emit(conversation_id, item)
         if isinstance(event, MessageStored):
             self._growing.pop(event.message.id, None)
             self.message_stored.emit(conversation_id, event.message)

@@ -1,16 +1,21 @@
 """What the window asks of the core, as protocols.
 
-Invariant: nothing here is imported from below but `core.domain`, so that the window can be painted before
-the core is loaded. The core of `core.assembly` fits these protocols without knowing them.
+Invariant: nothing here is imported from below but `core.domain` and `foundation.paths`, so that the window
+can be painted before the core is loaded. The core of `core.assembly` fits these protocols without knowing
+them.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 from sophos_desktop.core.domain.conversation import Conversation, Message
 from sophos_desktop.core.domain.events import Notice, RunEvent
+from sophos_desktop.core.domain.exports import ExportFormat
 from sophos_desktop.core.domain.ports import DecisionKind
+from sophos_desktop.core.domain.run import RunRecord
 from sophos_desktop.core.domain.specs import EngineChoice, EngineKind, EngineStatus, ServerStatus
+from sophos_desktop.foundation.paths import AppPaths
 
 
 class RunHandle(Protocol):
@@ -74,6 +79,12 @@ class Conversations(Protocol):
     async def messages(self, conversation_id: str) -> Sequence[Message]:
         """All of them, partial answers included."""
 
+    async def runs(self, conversation_id: str) -> Sequence[RunRecord]:
+        """All runs, oldest first."""
+
+    async def trace(self, run_id: str, after_seq: int = 0) -> Sequence[Mapping[str, Any]]:
+        """The stored events of a run with a higher number, as JSON. Raises SophosError NOT_FOUND."""
+
     async def rename(self, conversation_id: str, title: str) -> None:
         """Give it a title."""
 
@@ -131,6 +142,48 @@ class Decisions(Protocol):
         """Answer one. Raises SophosError DECISION_STALE."""
 
 
+class Check(Protocol):
+    """What the doctor found out."""
+
+    @property
+    def id(self) -> str:
+        """Which check."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether all is well."""
+
+    @property
+    def text(self) -> str:
+        """What was found."""
+
+    @property
+    def remedy(self) -> str:
+        """What to do; empty where all is well."""
+
+
+class Doctor(Protocol):
+    """Checks the installation."""
+
+    async def examine(self) -> Sequence[Check]:
+        """All checks; changes nothing."""
+
+
+class Exports(Protocol):
+    """Writes conversations to documents."""
+
+    async def write(
+        self,
+        conversation_ids: Sequence[str],
+        target: Path,
+        kind: ExportFormat,
+        on_progress: Callable[[int, int], None] | None = None,
+        *,
+        into_folder: bool | None = None,
+    ) -> Sequence[Path]:
+        """Each to a file of its own: `target`, or one in it. Raises SophosError EXPORT_FAILED and others."""
+
+
 class Engines(Protocol):
     """The engines, for the status bar."""
 
@@ -151,12 +204,45 @@ class Servers(Protocol):
         """Call `listener` whenever a status changes."""
 
 
+class SettingItem(Protocol):
+    """One setting in force."""
+
+    @property
+    def key(self) -> str:
+        """`section.name`."""
+
+    @property
+    def value(self) -> Any:
+        """What holds."""
+
+    @property
+    def source(self) -> str:
+        """`default`, the path of the user's file, or the name of a variable of the environment."""
+
+
+class ToolHost(Protocol):
+    """Restarts tool servers."""
+
+    async def restart(self, name: str) -> ServerStatus:
+        """Start one anew; returns when that succeeded or failed. Raises SophosError NOT_FOUND."""
+
+
 class Settings(Protocol):
     """The settings in force."""
 
     @property
     def current(self) -> Any:
         """All of them; the window reads `ui.theme`."""
+
+    @property
+    def path(self) -> Path:
+        """The user's file."""
+
+    def items(self) -> Sequence[SettingItem]:
+        """All settings, by section."""
+
+    def set(self, key: str, text: str) -> None:
+        """Write one; an empty text takes it out of the user's file. Raises SophosError BAD_REQUEST."""
 
 
 class Core(Protocol):
@@ -185,6 +271,22 @@ class Core(Protocol):
     @property
     def servers(self) -> Servers:
         """Tool servers."""
+
+    @property
+    def tool_host(self) -> ToolHost:
+        """What restarts the tool servers."""
+
+    @property
+    def doctor(self) -> Doctor:
+        """Doctor."""
+
+    @property
+    def exports(self) -> Exports:
+        """Exports."""
+
+    @property
+    def paths(self) -> AppPaths:
+        """Where everything lies."""
 
     @property
     def notices(self) -> Sequence[Notice]:

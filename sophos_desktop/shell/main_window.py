@@ -5,12 +5,12 @@ Invariant: it holds no state of its own but the layout; closing it only asks for
 
 import itertools
 
-from PySide6.QtCore import QByteArray, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QDesktopServices, QPaintEvent
+from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtGui import QCloseEvent, QDesktopServices, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QMainWindow, QSplitter, QWidget
 
-from sophos_desktop import __version__
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
+from sophos_desktop.core.domain.exports import ExportFormat
 from sophos_desktop.foundation.clock import Clock, SystemClock
 from sophos_desktop.foundation.tasks import TaskOwner
 from sophos_desktop.shell.actions import Actions, ActionState
@@ -19,15 +19,22 @@ from sophos_desktop.shell.chat.presenter import ChatPresenter
 from sophos_desktop.shell.conversations.feed import ConversationFeed
 from sophos_desktop.shell.conversations.list_model import ConversationListModel
 from sophos_desktop.shell.conversations.list_panel import ConversationPanel
+from sophos_desktop.shell.edit_actions import EditActions
 from sophos_desktop.shell.event_bridge import EventBridge
+from sophos_desktop.shell.exports.export_flow import ExportFlow
 from sophos_desktop.shell.facade import Core
+from sophos_desktop.shell.menus import fill_menu_bar
 from sophos_desktop.shell.status_bar import StatusBar, StatusFeed
 from sophos_desktop.shell.theme.follower import Theme
-from sophos_desktop.shell.theme.tokens import FIRST_WINDOW, LIST_WIDTH, SMALLEST_WINDOW
+from sophos_desktop.shell.theme.tokens import DOCK_WIDTH, FIRST_WINDOW, LIST_WIDTH, SMALLEST_WINDOW
+from sophos_desktop.shell.tool_dialogs import ToolDialogs
+from sophos_desktop.shell.trace.dock import TraceDock
+from sophos_desktop.shell.trace.feed import TraceFeed
+from sophos_desktop.shell.trace.trace_model import TraceModel
 from sophos_desktop.shell.widgets.ask import Question
+from sophos_desktop.shell.window_layout import WindowLayout
 
-_GEOMETRY = "window_geometry"
-_SPLITTER = "window_splitter"
+_NAME = "Sophos Desktop"
 
 
 class MainWindow(QMainWindow):
@@ -40,7 +47,7 @@ class MainWindow(QMainWindow):
         """Can be shown at once; `owner` keeps its tasks."""
         super().__init__()
         self.setObjectName("mainWindow")
-        self.setWindowTitle("Sophos Desktop")
+        self.setWindowTitle(_NAME)
         self.setMinimumSize(*SMALLEST_WINDOW)
         self.resize(*FIRST_WINDOW)
         self._owner = owner
@@ -48,7 +55,9 @@ class MainWindow(QMainWindow):
         self._may_close = False
         self.theme = Theme(self)
         self.actions_ = Actions(self)
-        self.model = ConversationListModel(clock or SystemClock(), self)
+        self.edit_actions = EditActions(self)
+        clock = clock or SystemClock()
+        self.model = ConversationListModel(clock, self)
         self.panel = ConversationPanel(self.model, self.theme, self)
         self.chat = ChatView(self.theme, self)
         self.status = StatusBar(self.theme, self)
@@ -56,8 +65,15 @@ class MainWindow(QMainWindow):
         self.feed = ConversationFeed(self.model, owner, self)
         self.status_feed = StatusFeed(self.status, owner, self)
         self.presenter = ChatPresenter(self.chat, self.bridge, owner, self)
+        self.trace = TraceModel(clock, self)
+        self.dock = TraceDock(self.trace, self.theme, self)
+        self.trace_feed = TraceFeed(self.trace, self.bridge, owner, self)
+        self.dialogs = ToolDialogs(self, lambda: self._core, owner, self.theme, lambda: iter(self.actions_))
+        self.exports = ExportFlow(self, lambda: self._core, owner, self.theme)
+        self.chat.add_banner(self.exports.banner)
         self._splitter = QSplitter(Qt.Orientation.Horizontal, self)
         self._lay_out()
+        self.layout_ = WindowLayout(self, self._splitter, self.panel, self.dock)
         self._make_menus()
         self._connect()
         self.chat.composer.setFocus()
@@ -71,6 +87,13 @@ class MainWindow(QMainWindow):
         self._splitter.setSizes([LIST_WIDTH, FIRST_WINDOW[0] - LIST_WIDTH])
         self.setCentralWidget(self._splitter)
         self.setStatusBar(self.status)
+        self.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self.dock)
+        self.resizeDocks([self.dock], [DOCK_WIDTH], Qt.Orientation.Horizontal)
+        self._toggle_trace = self.dock.toggleViewAction()
+        self._toggle_trace.setObjectName("actionToggleTrace")
+        self._toggle_trace.setText("&Trace")
+        self._toggle_trace.setShortcut("Ctrl+Shift+T")
+        self.status.add_toggles(self.actions_.toggle_list, self._toggle_trace)
         order: tuple[QWidget, ...] = (
             self.chat.composer,
             self.chat.stop_button,
@@ -85,19 +108,7 @@ class MainWindow(QMainWindow):
 
     def _make_menus(self) -> None:
         actions = self.actions_
-        menus = {
-            "&File": (actions.new_chat, None, actions.rename, actions.delete, None, actions.quit),
-            "&Chat": (actions.resume, actions.stop, None, actions.focus_composer, actions.focus_list),
-            "&Help": (actions.about,),
-        }
-        for title, entries in menus.items():
-            menu = self.menuBar().addMenu(title)
-            menu.setObjectName("menu" + title.replace("&", ""))
-            for action in entries:
-                if action is None:
-                    menu.addSeparator()
-                else:
-                    menu.addAction(action)
+        fill_menu_bar(self.menuBar(), actions, self.edit_actions, self._toggle_trace)
         self.panel.add_actions(actions.new_chat, actions.rename, actions.delete)
 
     def _connect(self) -> None:
@@ -110,8 +121,31 @@ class MainWindow(QMainWindow):
         actions.stop.triggered.connect(lambda: presenter.stop())
         actions.focus_list.triggered.connect(lambda: self.panel.view.setFocus())
         actions.focus_composer.triggered.connect(lambda: self.chat.composer.setFocus())
-        actions.about.triggered.connect(self._on_about)
+        actions.toggle_list.toggled.connect(self.panel.setVisible)
+        actions.settings.triggered.connect(lambda: self.dialogs.show_settings())
+        actions.data_folder.triggered.connect(self._on_open_data_folder)
+        exports = {
+            actions.export_markdown: ExportFormat.MARKDOWN,
+            actions.export_jsonl: ExportFormat.CHECKPOINTS,
+        }
+        for action, kind in exports.items():
+            action.triggered.connect(lambda _checked=False, kind=kind: self._on_export(kind))
+        all_markdown, all_jsonl = actions.export_all_markdown, actions.export_all_jsonl
+        all_markdown.triggered.connect(lambda: self.exports.ask_for_folder(ExportFormat.MARKDOWN))
+        all_jsonl.triggered.connect(lambda: self.exports.ask_for_folder(ExportFormat.CHECKPOINTS))
+        self.exports.state_changed.connect(self._update_actions)
+        self.exports.failed.connect(self.show_error)
+        self.exports.folder_wanted.connect(lambda path: self.open_folder(path))
+        actions.servers.triggered.connect(lambda: self.dialogs.show_servers())
+        actions.doctor.triggered.connect(lambda: self.dialogs.show_doctor())
+        actions.keyboard.triggered.connect(lambda: self.dialogs.show_keyboard())
+        actions.about.triggered.connect(lambda: self.dialogs.show_about())
+        self.dialogs.setting_changed.connect(self._on_setting_changed)
+        self.dock.shown_changed.connect(self.trace_feed.set_shown)
+        self.trace_feed.failed.connect(self.show_error)
         self.panel.chosen.connect(presenter.open)
+        for changed in (self.model.modelReset, self.model.dataChanged, self.model.rowsInserted):
+            changed.connect(self._update_title)
         presenter.conversation_changed.connect(self._on_conversation_changed)
         presenter.state_changed.connect(self._update_actions)
         presenter.run_ended.connect(lambda _id, _ended: self.status_feed.refresh())
@@ -125,8 +159,10 @@ class MainWindow(QMainWindow):
         """The core is open. Raises SophosError of the store."""
         self._core = core
         self.theme.choose(core.settings.current.ui.theme)
-        await self._restore_layout(core)
+        await self.layout_.restore(core.conversations)
+        self.actions_.toggle_list.setChecked(not self.panel.isHidden())
         self.status_feed.attach(core)
+        self.trace_feed.attach(core)
         await self.feed.attach(core)
         await self.presenter.attach(core)
         self._update_actions()
@@ -139,6 +175,7 @@ class MainWindow(QMainWindow):
     def close_for_work(self) -> None:
         """The shutdown began."""
         self.presenter.close()
+        self.exports.cancel()
         self.actions_.update(ActionState())
         self.status.say_activity("Closing…")
 
@@ -146,17 +183,14 @@ class MainWindow(QMainWindow):
         """Write drafts and layout. Raises SophosError of the store."""
         await self.presenter.save()
         if self._core is not None:
-            state = {
-                _GEOMETRY: bytes(self.saveGeometry().toBase64().data()).decode("ascii"),
-                _SPLITTER: bytes(self._splitter.saveState().toBase64().data()).decode("ascii"),
-            }
-            for key, value in state.items():
-                await self._core.conversations.save_app_state(key, value)
+            await self.layout_.save(self._core.conversations)
 
     def detach(self) -> None:
         """The core is about to close."""
         self._core = None
+        self.dialogs.close_all()
         self.status_feed.detach()
+        self.trace_feed.detach()
         self.feed.detach()
         self.presenter.detach()
 
@@ -164,14 +198,6 @@ class MainWindow(QMainWindow):
         """Close without asking: the shutdown is through."""
         self._may_close = True
         self.close()
-
-    async def _restore_layout(self, core: Core) -> None:
-        geometry = await core.conversations.app_state(_GEOMETRY)
-        splitter = await core.conversations.app_state(_SPLITTER)
-        if geometry:
-            self.restoreGeometry(QByteArray.fromBase64(geometry.encode("ascii")))
-        if splitter:
-            self._splitter.restoreState(QByteArray.fromBase64(splitter.encode("ascii")))
 
     # What the person does
 
@@ -221,20 +247,35 @@ class MainWindow(QMainWindow):
         """Hand an address to the system's browser."""
         QDesktopServices.openUrl(address)
 
-    def _on_about(self) -> None:
-        about = Question(
-            self,
-            "aboutDialog",
-            f"Sophos Desktop {__version__}",
-            "An agent on your own machine that cannot lose your work.",
-            "Close",
-            lambda: None,
-        )
-        about.open()
+    def _on_export(self, kind: ExportFormat) -> None:
+        if self.presenter.conversation_id is not None:
+            self.exports.ask_for_file(self.presenter.conversation_id, kind)
+
+    def _on_open_data_folder(self) -> None:
+        if self._core is not None:
+            self.open_folder(str(self._core.paths.data_dir))
+
+    def open_folder(self, path: str) -> None:
+        """Hand a folder to the system's file manager."""
+        QDesktopServices.openUrl(QUrl.fromLocalFile(path))
+
+    def _on_setting_changed(self, key: str) -> None:
+        if self._core is not None and key == "ui.theme":
+            self.theme.choose(self._core.settings.current.ui.theme)
+        self.status_feed.refresh()
 
     def _on_conversation_changed(self, conversation_id: str | None) -> None:
         self.panel.select(conversation_id)
+        self.trace_feed.open(conversation_id)
         self._update_actions()
+        self._update_title()
+
+    def _update_title(self) -> None:
+        """The conversation's title, and its run's state and model in the status bar."""
+        known = self.model.conversation(self.presenter.conversation_id or "")
+        title = " ".join(known.title.split()) if known is not None else ""
+        self.setWindowTitle(f"{title} — {_NAME}" if title else _NAME)
+        self.status.show_run(known.last_run if known is not None else None)
 
     def _update_actions(self) -> None:
         presenter = self.presenter
@@ -242,10 +283,17 @@ class MainWindow(QMainWindow):
             ActionState(
                 is_open=self._core is not None,
                 has_conversation=presenter.conversation_id is not None,
+                is_idle=not presenter.is_running,
+                is_exporting=self.exports.is_running,
                 can_stop=presenter.can_stop,
                 can_resume=presenter.can_resume,
             )
         )
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Make room for the transcript."""
+        super().resizeEvent(event)
+        self.layout_.fit()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Tell that the window is on the screen."""

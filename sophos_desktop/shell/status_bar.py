@@ -6,18 +6,29 @@ Invariant: it only reports; asking it never delays anything else, and one questi
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject, QTimer
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QLabel, QStatusBar, QWidget
 
 from sophos_desktop.core.domain.errors import SophosError
+from sophos_desktop.core.domain.run import RunRecord, RunStatus
 from sophos_desktop.core.domain.specs import EngineChoice, EngineStatus, ServerState, ServerStatus
 from sophos_desktop.foundation.tasks import TaskOwner
 from sophos_desktop.shell.facade import Core
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.tokens import BAR_HEIGHT
+from sophos_desktop.shell.widgets.pane_button import PaneButton
 from sophos_desktop.shell.widgets.shapes import Shape
 from sophos_desktop.shell.widgets.status_item import StatusItem
 
 _ASK_AGAIN_MILLISECONDS = 15_000
+_RUN_LOOKS = {
+    RunStatus.RUNNING: ("Running", Shape.RUNNING, "accent"),
+    RunStatus.WAITING: ("Waits for you", Shape.WAITING, "warning"),
+    RunStatus.COMPLETED: ("Done", Shape.DONE, "success"),
+    RunStatus.FAILED: ("Failed", Shape.FAILED, "danger"),
+    RunStatus.CANCELLED: ("Stopped", Shape.STOPPED, "text_2"),
+    RunStatus.INTERRUPTED: ("Interrupted", Shape.INTERRUPTED, "plum"),
+}
 
 
 class StatusBar(QStatusBar):
@@ -29,14 +40,35 @@ class StatusBar(QStatusBar):
         self.setObjectName("statusBar")
         self.setSizeGripEnabled(False)
         self.setFixedHeight(BAR_HEIGHT)
+        self._theme = theme
         self.engine = StatusItem("statusEngine", "Engine", theme, self)
         self.servers = StatusItem("statusServers", "Tool servers", theme, self)
+        self.run = StatusItem("statusRun", "Conversation", theme, self)
         self._activity = QLabel(self)
         self._activity.setObjectName("statusActivity")
         self.addWidget(self.engine)
+        self.addWidget(self.run)
         self.addWidget(self._activity)
         self.addPermanentWidget(self.servers)
         self.engine.say("opening…", "The app is loading its parts.")
+        self.show_run(None)
+
+    def add_toggles(self, left: QAction, right: QAction) -> None:
+        """Two buttons at the ends that show and hide what is there."""
+        for place, action, shape in ((0, left, Shape.LEFT_PANE), (-1, right, Shape.RIGHT_PANE)):
+            button = PaneButton(action, shape, self._theme, self)
+            if place == 0:
+                self.insertWidget(0, button)
+            else:
+                self.addPermanentWidget(button)
+
+    def show_run(self, run: RunRecord | None) -> None:
+        """What became of the open conversation's last run, and who answered; None: nothing ran."""
+        self.run.setVisible(run is not None)
+        if run is not None:
+            word, shape, colour = _RUN_LOOKS[run.status]
+            model = f"  ·  {run.model}" if run.model else ""
+            self.run.say(f"{word}{model}", run.error_message or "", shape, colour)
 
     def say_activity(self, text: str) -> None:
         """What the app itself is doing, for example closing."""

@@ -90,6 +90,20 @@ async def test_ask_and_everything_that_reads_it_again(program: Program) -> None:
         assert told == [event for event in events if event["type"] not in ("text", "thinking")]
 
 
+async def test_the_folder_is_the_users_alone_and_the_log_keeps_no_words(program: Program) -> None:
+    folder = program.data_dir.parent / "made" / "by the program"
+    async with OllamaServer() as server:
+        program.use(server)
+        asked = await program("--data-dir", str(folder), "ask", "a private question")
+    assert (asked.code, asked.out) == (0, "Hello!\n")
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert {path.name for path in folder.iterdir()} >= {"sophos.db", "config", "logs", "owners", "backups"}
+    log = (folder / "logs" / "sophos.log").read_text(encoding="utf-8")
+    assert "command ask" in log
+    assert "private" not in log
+    assert "Hello" not in log
+
+
 async def test_what_is_read_as_text(program: Program) -> None:
     async with OllamaServer() as server:
         program.use(server)

@@ -6,10 +6,11 @@ Invariant: nothing waits without a bound; a program that outlives its test is ki
 import asyncio
 import json
 import os
+import pty
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -97,14 +98,19 @@ class Program:
 
     @asynccontextmanager
     async def started(
-        self, *argv: str, stdin: int = DEVNULL, stdout: int = PIPE, stderr: int = PIPE, **environ: str
+        self,
+        *argv: str,
+        stdin: int = DEVNULL,
+        stdout: int = PIPE,
+        stderr: int = PIPE,
+        environ: Mapping[str, str] | None = None,
     ) -> AsyncIterator[Running]:
         """The program while the block runs; streams as asyncio's subprocesses take them."""
         process = await asyncio.create_subprocess_exec(
             *PROGRAM,
             *argv,
             cwd=ROOT,
-            env={**self.environ, **environ},
+            env={**self.environ, **(environ or {})},
             stdin=stdin,
             stdout=stdout,
             stderr=stderr,
@@ -117,7 +123,39 @@ class Program:
                 process.kill()
             await process.communicate()
 
-    async def __call__(self, *argv: str, **environ: str) -> Finished:
+    async def __call__(self, *argv: str, environ: Mapping[str, str] | None = None) -> Finished:
         """Run one command line to its end."""
-        async with self.started(*argv, **environ) as running:
+        async with self.started(*argv, environ=environ) as running:
             return await running.end()
+
+
+@contextmanager
+def terminal() -> Iterator[tuple[int, int]]:
+    """Both ends of a terminal: the person's and the program's."""
+    person, program = pty.openpty()
+    try:
+        yield person, program
+    finally:
+        os.close(person)
+        os.close(program)
+
+
+async def read_until(descriptor: int, wanted: str) -> str:
+    """What comes from a pipe or a terminal, up to `wanted`."""
+    loop = asyncio.get_running_loop()
+    seen = bytearray()
+    arrived = asyncio.Event()
+
+    def read() -> None:
+        seen.extend(os.read(descriptor, 4096))
+        arrived.set()
+
+    loop.add_reader(descriptor, read)
+    try:
+        async with asyncio.timeout(SECONDS):
+            while wanted.encode() not in seen:
+                await arrived.wait()
+                arrived.clear()
+    finally:
+        loop.remove_reader(descriptor)
+    return seen.decode()

@@ -2,12 +2,9 @@
 
 import asyncio
 import os
-import pty
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 
-from tests.e2e.cli_program import SECONDS, Program
+from tests.e2e.cli_program import Program, read_until, terminal
 from tests.support.ollama_script import Reply
 from tests.support.ollama_server import OllamaServer
 
@@ -15,7 +12,7 @@ from tests.support.ollama_server import OllamaServer
 async def killed_in_a_call(program: Program, server: OllamaServer) -> str:
     """A run killed after a call took effect and before its result was recorded; the conversation's id."""
     server.script(Reply(pieces=("I append. ",), calls=(program.append("x"),)))
-    killed = await program("ask", "append", SOPHOS_FAILPOINT="journal.before_finished")
+    killed = await program("ask", "append", environ={"SOPHOS_FAILPOINT": "journal.before_finished"})
     assert killed.code == -signal.SIGKILL
     assert program.appended() == ["x"]
     return killed.err.split()[1]
@@ -63,38 +60,6 @@ async def test_an_uncertain_call_waits_for_a_decision_and_is_not_repeated(progra
         late = await program("decide", conversation_id, ":0", "run-again")
         assert (late.code, "error DECISION_STALE: " in late.err) == (5, True)
     assert program.appended() == ["x"]
-
-
-@contextmanager
-def terminal() -> Iterator[tuple[int, int]]:
-    """Both ends of a terminal: the person's and the program's."""
-    person, program = pty.openpty()
-    try:
-        yield person, program
-    finally:
-        os.close(person)
-        os.close(program)
-
-
-async def read_until(person: int, wanted: str) -> str:
-    """What the terminal shows, up to `wanted`."""
-    loop = asyncio.get_running_loop()
-    seen = bytearray()
-    arrived = asyncio.Event()
-
-    def read() -> None:
-        seen.extend(os.read(person, 65536))
-        arrived.set()
-
-    loop.add_reader(person, read)
-    try:
-        async with asyncio.timeout(SECONDS):
-            while wanted.encode() not in seen:
-                await arrived.wait()
-                arrived.clear()
-    finally:
-        loop.remove_reader(person)
-    return seen.decode()
 
 
 async def test_on_a_terminal_the_question_is_asked(program: Program) -> None:

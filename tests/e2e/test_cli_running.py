@@ -4,9 +4,10 @@ import asyncio
 import signal
 import sys
 
-from tests.e2e.cli_program import ROOT, SECONDS, Program
+from tests.e2e.cli_program import SECONDS, Program
 from tests.support.ollama_script import Reply
 from tests.support.ollama_server import OllamaServer
+from tests.support.sources import ROOT
 
 HELD = Reply(pieces=("Once upon", " a time", " there was a test."), hold_after=2)
 

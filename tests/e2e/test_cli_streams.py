@@ -1,12 +1,9 @@
 """The real program's streams: readers that leave or do not read, locales, terminals."""
 
-import asyncio
 import os
-import pty
 import signal
-from pathlib import Path
 
-from tests.e2e.cli_program import SECONDS, Program
+from tests.e2e.cli_program import Finished, Program, read_until, terminal
 from tests.support.ollama_script import Reply
 from tests.support.ollama_server import OllamaServer
 
@@ -30,7 +27,7 @@ async def test_a_reader_that_leaves_ends_the_program_quietly(program: Program) -
         os.close(read_end)
         async with program.started("list", stdout=write_end) as listing:
             os.close(write_end)
-            assert await listing.end() == type(ended)(0, "", "")
+            assert await listing.end() == Finished(0, "", "")
 
 
 async def test_a_reader_that_does_not_read_cannot_keep_the_program(program: Program) -> None:
@@ -40,7 +37,7 @@ async def test_a_reader_that_does_not_read_cannot_keep_the_program(program: Prog
         read_end, write_end = os.pipe()
         async with program.started("ask", "tell me", stdout=write_end) as asked:
             os.close(write_end)
-            await server.wait_held()
+            await read_until(read_end, "word")
             asked.process.send_signal(signal.SIGINT)
             stopped = await asked.end()
         os.close(read_end)
@@ -54,9 +51,10 @@ async def test_a_reader_that_does_not_read_cannot_keep_the_program(program: Prog
 async def test_a_full_disk_behind_stdout_is_told(program: Program) -> None:
     async with OllamaServer() as server:
         program.use(server)
-        with Path("/dev/full").open("wb") as full:
-            async with program.started("ask", "hello", stdout=full.fileno()) as asked:
-                ended = await asked.end()
+        full = os.open("/dev/full", os.O_WRONLY)
+        async with program.started("ask", "hello", stdout=full) as asked:
+            os.close(full)
+            ended = await asked.end()
     assert ended.code == 7
     assert "error EXPORT_FAILED: The output cannot be written: No space left on device" in ended.err
 
@@ -68,16 +66,14 @@ async def test_no_locale_and_no_text_make_the_program_fail(program: Program) -> 
     async with OllamaServer() as server:
         program.use(server)
         server.script(odd, odd)
-        plain = await program("ask", "Grüße, 🦉", **ASCII)
+        plain = await program("ask", "Grüße, 🦉", environ=ASCII)
         assert (plain.code, plain.out) == (0, "é 🦉 ?\x1b[2J\n"), plain.err
-        person, tty = pty.openpty()
-        with open(person, "rb", buffering=0) as terminal:
+        with terminal() as (person, tty):
             async with program.started("ask", "again", stdout=tty) as asked:
-                ended = await asked.end()
-            os.close(tty)
-            said = terminal.read(65536).decode()
-        assert (ended.code, said) == (0, "é 🦉 ?\N{REPLACEMENT CHARACTER}[2J\r\n")
-        as_json = await program("show", plain.err.split()[1], "--json", **ASCII)
+                said = await read_until(person, "\n")
+                assert (await asked.end()).code == 0
+        assert said == "é 🦉 ?\N{REPLACEMENT CHARACTER}[2J\r\n"
+        as_json = await program("show", plain.err.split()[1], "--json", environ=ASCII)
         assert as_json.out.isascii()
         assert as_json.json["messages"][0]["text"] == "Grüße, 🦉"
 
@@ -87,13 +83,12 @@ async def test_colours_are_for_terminals_and_can_be_refused(program: Program) ->
         program.use(server)
         await program("ask", "hello")
 
-    async def listed_on_a_terminal(**environ: str) -> str:
-        person, tty = pty.openpty()
-        with open(person, "rb", buffering=0) as terminal:
-            async with program.started("list", stdout=tty, **environ) as listing:
+    async def listed_on_a_terminal(environ: dict[str, str]) -> str:
+        with terminal() as (person, tty):
+            async with program.started("list", stdout=tty, environ={"TERM": "xterm", **environ}) as listing:
+                said = await read_until(person, "hello")
                 assert (await listing.end()).code == 0
-            os.close(tty)
-            return (await asyncio.wait_for(asyncio.to_thread(terminal.read, 65536), SECONDS)).decode()
+        return said
 
-    assert "\x1b[1mID" in await listed_on_a_terminal(TERM="xterm")
-    assert "\x1b" not in await listed_on_a_terminal(TERM="xterm", NO_COLOR="1")
+    assert "\x1b[1mID" in await listed_on_a_terminal({})
+    assert "\x1b" not in await listed_on_a_terminal({"NO_COLOR": "1"})

@@ -12,7 +12,7 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 from langgraph.constants import START
 from langgraph.errors import GraphDrained, GraphRecursionError
 from langgraph.runtime import RunControl
@@ -100,25 +100,19 @@ class GraphRunner:
     async def read(self, thread_id: str) -> Thread:
         """The thread; an empty one if nothing is stored. Raises SophosError THREAD_UNREADABLE, STORE_*."""
         try:
-            snapshot = await self._graph.aget_state(_config(thread_id))
+            snapshot = await self._graph.aget_state(config_of(thread_id))
             entering = await self._entering(snapshot)
         except SophosError:
             raise
         except Exception as error:
-            raise SophosError(
-                ErrorCode.THREAD_UNREADABLE,
-                f"The stored state of this conversation cannot be read ({type(error).__name__}: {error})",
-                "Nothing was changed. Run `doctor`, or put back a backup of the database",
-            ) from error
-        return _thread(snapshot, entering)
+            raise unreadable_thread(error) from error
+        return thread_from(snapshot, entering)
 
     async def _entering(self, snapshot: StateSnapshot) -> Sequence[BaseMessage]:
         """Messages that a process stored as input and then was killed: they are in no value yet."""
-        if all(task.name != START for task in snapshot.tasks):
+        if not enters(snapshot):
             return ()
-        stored = await self._saver.aget_tuple(snapshot.config)
-        state = stored.checkpoint["channel_values"].get(START) if stored is not None else None
-        return tuple(state.get("messages", ())) if isinstance(state, dict) else ()
+        return entering_messages(await self._saver.aget_tuple(snapshot.config))
 
     async def run(
         self,
@@ -150,9 +144,9 @@ class GraphRunner:
     async def _drive(
         self, context: RunContext, state: AgentState | None, step_limit: int, **how: Any
     ) -> None:
-        config = _config(context.conversation_id)
-        # LangGraph counts the entry of the input as a step; to the user it is none.
-        config["recursion_limit"] = step_limit if state is None else step_limit + 1
+        config = config_of(context.conversation_id)
+        # To LangGraph 1.2.24 the entry of an input is a step, and continuing has two steps more than it says.
+        config["recursion_limit"] = step_limit if state is not None else max(1, step_limit - 2)
         # Never `run_id`: LangGraph would take the message for a resume and drop it (DURABILITY.md, rule 4).
         config["metadata"] = {"sophos_run_id": context.run_id}
         stream = self._graph.astream(
@@ -165,6 +159,8 @@ class GraphRunner:
         except GraphDrained:
             return
         except GraphRecursionError as error:
+            if not (await self.read(context.conversation_id)).unfinished:
+                return  # LangGraph says it of a run, too, that ended with the last step it had
             raise SophosError(
                 ErrorCode.RECURSION_LIMIT,
                 f"The run reached its limit of {step_limit} steps",
@@ -181,11 +177,33 @@ class GraphRunner:
             ) from error
 
 
-def _config(thread_id: str) -> RunnableConfig:
+def config_of(thread_id: str) -> RunnableConfig:
+    """Names a thread to LangGraph."""
     return {"configurable": {"thread_id": thread_id}}
 
 
-def _thread(snapshot: StateSnapshot, entering: Sequence[BaseMessage]) -> Thread:
+def unreadable_thread(error: Exception) -> SophosError:
+    """What a thread that cannot be read is reported as."""
+    return SophosError(
+        ErrorCode.THREAD_UNREADABLE,
+        f"The stored state of this conversation cannot be read ({type(error).__name__}: {error})",
+        "Nothing was changed. Run `doctor`, or put back a backup of the database",
+    )
+
+
+def enters(snapshot: StateSnapshot) -> bool:
+    """True if an input is stored and not in the thread yet."""
+    return any(task.name == START for task in snapshot.tasks)
+
+
+def entering_messages(stored: CheckpointTuple | None) -> Sequence[BaseMessage]:
+    """The messages of a checkpoint's input."""
+    state = stored.checkpoint["channel_values"].get(START) if stored is not None else None
+    return tuple(state.get("messages", ())) if isinstance(state, dict) else ()
+
+
+def thread_from(snapshot: StateSnapshot, entering: Sequence[BaseMessage]) -> Thread:
+    """The thread that a snapshot and the messages of its open input make."""
     messages = tuple(snapshot.values.get("messages", ()))
     known = {message.id for message in messages}
     results = tuple(

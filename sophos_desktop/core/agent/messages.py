@@ -101,6 +101,7 @@ def to_domain(message: BaseMessage) -> Message:
     """A message of the thread as every front end shows it."""
     own = _own(message)
     status = own.get("tool_status")
+    sent_args = own.get("args")
     return Message(
         id=str(message.id),
         role=_role(message),
@@ -116,6 +117,7 @@ def to_domain(message: BaseMessage) -> Message:
         at=own.get("at"),
         model=own.get("model"),
         run_id=own.get("run_id"),
+        sent_args=sent_args if isinstance(sent_args, dict) else None,
     )
 
 

@@ -64,7 +64,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message. `args` are those really sent; they ride on the result of a tool call."""
+    """One message. `sent_args` are those really sent; they ride on the result of a tool call."""
 
     id: str
     role: Role
@@ -77,6 +77,7 @@ class Message:
     at: str | None = None
     model: str | None = None
     run_id: str | None = None
+    sent_args: Mapping[str, Any] | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The contract's shape."""
@@ -92,6 +93,7 @@ class Message:
             "at": self.at,
             "model": self.model,
             "run_id": self.run_id,
+            "sent_args": None if self.sent_args is None else dict(self.sent_args),
         }
 
 
@@ -155,6 +157,28 @@ class Conversation:
                 "finished_at": run.finished_at,
             },
         }
+
+
+def message_from_json(value: Mapping[str, Any]) -> Message:
+    """The message that `Message.to_json` gave; what an older version left out is empty."""
+    status = value.get("tool_status")
+    return Message(
+        id=value["id"],
+        role=Role(value["role"]),
+        text=value.get("text") or "",
+        thinking=value.get("thinking"),
+        tool_calls=tuple(
+            ToolCall(call["id"], call["server"], call["tool"], call["args"])
+            for call in value.get("tool_calls") or ()
+        ),
+        tool_call_id=value.get("tool_call_id"),
+        tool_status=ToolStatus(status) if status else None,
+        state=MessageState(value.get("state") or MessageState.COMPLETE.value),
+        at=value.get("at"),
+        model=value.get("model"),
+        run_id=value.get("run_id"),
+        sent_args=value.get("sent_args"),
+    )
 
 
 def title_from(text: str) -> str:

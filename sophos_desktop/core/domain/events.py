@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal
 
-from sophos_desktop.core.domain.conversation import Message
+from sophos_desktop.core.domain.conversation import Message, message_from_json
 
 SCHEMA_VERSION = 1
 
@@ -218,3 +218,21 @@ def event_fields(event: Event) -> dict[str, Any]:
     if isinstance(event, SittingEnded):
         values["usage"] = {item.name: getattr(event.usage, item.name) for item in fields(event.usage)}
     return values
+
+
+def event_from_json(value: Mapping[str, Any]) -> RunEvent:
+    """The event that `RunEvent.to_json` gave. Raises KeyError for a type that this version does not know.
+
+    Fields of a newer version are passed over, so an older program can follow a newer one."""
+    kind = EVENT_TYPES[value["type"]]
+    if kind is MessageStored:
+        event: Event = MessageStored(message_from_json(value["message"]))
+    else:
+        own = {item.name: value[item.name] for item in fields(kind) if item.name in value}
+        if kind is SittingEnded:
+            known = {item.name for item in fields(Usage)}
+            own["usage"] = Usage(**{name: n for name, n in value["usage"].items() if name in known})
+        if kind is ToolCallFinished:
+            own["text"] = own.get("text") or ""
+        event = kind(**own)
+    return RunEvent(value["run_id"], value["seq"], value["at"], event)

@@ -67,7 +67,12 @@ class Announcer:
             await self._stores.journal.drop_results(self._record.conversation_id, answered)
         if any(message.id == self._record.input_message_id for message in messages):
             await self._stores.runs.input_arrived(self._record.id)
-        if self._superseded and any(message.role is not Role.TOOL for message in messages):
+        if any(message.role is not Role.TOOL for message in messages):
+            await self.drop_superseded()
+
+    async def drop_superseded(self) -> None:
+        """Something stands in the place of earlier runs' partials."""
+        if self._superseded:
             await self._partials.drop(self._superseded)
             self._superseded = ()
 

@@ -79,8 +79,12 @@ class Conversations:
             raise _not_found(text, "run", "runs")
         return record
 
+    async def ids(self) -> Sequence[str]:
+        """The ids of all conversations, so that a front end can show parts that are unique."""
+        return await self._stores.conversations.ids()
+
     async def run_ids(self) -> Sequence[str]:
-        """The ids of all runs, so that a front end can show parts that are unique."""
+        """The ids of all runs, for the same purpose."""
         return await self._stores.runs.ids()
 
     async def trace(self, run_id: str, after_seq: int = 0) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from sophos_desktop.core.domain.conversation import Message, MessageState, Role
+from sophos_desktop.core.domain.errors import SophosError
 from sophos_desktop.core.domain.events import (
     DELTAS,
     Event,
@@ -82,9 +83,14 @@ class EventStream:
         self._publish(self._number(event))
 
     async def emit(self, *events: Event) -> None:
-        """Store the events in one transaction, then publish them."""
+        """Store the events in one transaction, then publish them. Raises SophosError STORE_*."""
         numbered = [self._number(event) for event in events]
-        await self._trace.append([_to_store(event) for event in numbered])
+        try:
+            await self._trace.append([_to_store(event) for event in numbered])
+        except SophosError:
+            if self._next_seq == numbered[-1].seq + 1:  # nobody has seen or stored these numbers
+                self._next_seq = numbered[0].seq
+            raise
         for event in numbered:
             if isinstance(event.event, MessageStored):
                 self._forget_deltas(event.event.message.id)
@@ -201,7 +207,7 @@ def _to_store(event: RunEvent) -> StoredEvent:
 def _without_texts(message: Message) -> dict[str, object]:
     """Texts are stored once, in the thread: the trace keeps ids, sizes and states."""
     full = message.to_json()
-    for text in ("text", "thinking", "tool_calls"):
+    for text in ("text", "thinking", "tool_calls", "sent_args"):
         full.pop(text)
     full["text_bytes"] = len(message.text.encode("utf-8", "surrogatepass"))
     return full

@@ -46,12 +46,15 @@ class PartialKeeper:
 
     async def save(
         self, arrived: Arrived | None, thread: Thread, state: MessageState, model: str | None
-    ) -> None:
-        """Save what arrived of a message that the thread does not hold; else drop what was saved of it."""
+    ) -> bool:
+        """Save what arrived of a message that the thread does not hold; else drop what was saved of it.
+
+        True if there is something."""
         if arrived is None or thread.holds(arrived.message_id) or not (arrived.text or arrived.thinking):
             await self._trace.drop_partials([self._run_id])
-        else:
-            await self._write(arrived, state, model)
+            return False
+        await self._write(arrived, state, model)
+        return True
 
     async def _write(self, arrived: Arrived, state: MessageState, model: str | None) -> None:
         await self._trace.save_partial(

@@ -76,6 +76,11 @@ class RunRegistry:
         """The run of this process on a conversation."""
         return self._live.get(conversation_id)
 
+    @property
+    def is_idle(self) -> bool:
+        """True if no run of this process is active."""
+        return not self._live
+
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` on the loop with a conversation's id when a run there starts or ends."""
         self._listeners.append(listener)

@@ -14,7 +14,7 @@ from sophos_desktop.core.agent.run_context import RunContext
 from sophos_desktop.core.domain.conversation import Message, MessageState
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.events import ApprovalNeeded, Event, Recovered, RunStarted, SittingEnded
-from sophos_desktop.core.domain.run import RunRecord, RunStatus
+from sophos_desktop.core.domain.run import RunKind, RunRecord, RunStatus
 from sophos_desktop.core.runs.announcer import Announcer
 from sophos_desktop.core.runs.event_stream import EventStream
 from sophos_desktop.core.runs.model_choice import ModelChoice
@@ -186,7 +186,9 @@ class Sitting:
         outcome = await self._outcome(thread, error, was_cancelled=was_cancelled)
         stopped = outcome.status is RunStatus.CANCELLED
         state = MessageState.STOPPED if stopped else MessageState.INCOMPLETE
-        await self._partials.save(self.stream.arrived, thread, state, self._choice.model)
+        saved = await self._partials.save(self.stream.arrived, thread, state, self._choice.model)
+        if saved and self.record.kind is RunKind.RESUME:
+            await self._announcer.drop_superseded()  # it tried the same answer again
         await let_go_of_stored(self._stores, self.record.conversation_id, thread)
         return outcome
 
@@ -204,7 +206,7 @@ class Sitting:
             message_count=thread.message_count,
             draft=draft,
         )
-        if self._stop_requested and (was_cancelled or thread.unfinished):
+        if self._stop_requested and (thread.unfinished or draft is not None):
             return replace(outcome, status=RunStatus.CANCELLED, error_code=None, error_message=None)
         if error is not None:
             return replace(outcome, status=RunStatus.FAILED)
@@ -213,7 +215,7 @@ class Sitting:
             if undecided:
                 self._questions_asked = [_approval(question) for question in undecided]
                 return replace(outcome, status=RunStatus.WAITING)
-        if thread.unfinished or was_cancelled:
+        if thread.unfinished or draft is not None:
             return replace(outcome, status=RunStatus.INTERRUPTED)
         return outcome
 

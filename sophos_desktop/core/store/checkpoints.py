@@ -1,15 +1,21 @@
-"""LangGraph's checkpointer on its own connection to the same file.
+"""LangGraph's checkpointer on its own connection to the same file, and a reader of histories beside it.
 
 Invariant: a put is complete or not there: it is never left half done by a cancelled task (an open
 transaction on this connection would lock everybody else out), and a foreign lock is waited for. Whoever
 records an outcome first waits until the puts of its thread are done (DURABILITY.md, rules 10, 16, 17).
+A reader has a connection of its own that cannot write, so that no run ever waits for it.
 """
 
 import asyncio
+import builtins
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+import os
+import sqlite3
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import quote
 
 import aiosqlite
 from langchain_core.runnables import RunnableConfig
@@ -18,9 +24,12 @@ from langgraph.checkpoint.base import (
     Checkpoint,
     CheckpointMetadata,
     CheckpointTuple,
+    DeltaChannelHistory,
 )
+from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
+from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.store.database import (
     LOCK_WAIT_SECONDS,
     PRAGMAS,
@@ -36,6 +45,9 @@ _log = logging.getLogger(__name__)
 
 CheckpointListener = Callable[[str, int, str], Awaitable[None]]
 """Called with (checkpoint_id, step, source) after the checkpoint's commit."""
+
+PAGE_LENGTH = 100
+_READER_WAIT_SECONDS = 5.0
 
 
 class CheckpointStore(AsyncSqliteSaver):
@@ -175,3 +187,101 @@ async def open_checkpoints(path: Path, *, lock_wait_seconds: float = LOCK_WAIT_S
         await connection.close()
         raise
     return store
+
+
+class CheckpointReader(SqliteSaver):
+    """Reads threads, in a worker thread; lives for one export.
+
+    It blocks whoever calls it, and serves one caller at a time. No read transaction is open between two
+    pages, so a slow reader does not keep the write-ahead log from being folded in."""
+
+    def __init__(self, path: Path) -> None:
+        """`path`: an existing file with the saver's tables. Raises SophosError STORE_*."""
+        with _translated(path):
+            connection = _connect_read_only(path)
+        super().__init__(connection, serde=StrictSerializer())
+        self._path = path
+        self._outline = SqliteSaver(connection, serde=_Outline())
+        # `open_checkpoints` made the tables; a set-up that cannot write takes them for those of an old
+        # version and then forgets the order of parallel results.
+        self.is_setup = self._outline.is_setup = True
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """A stored checkpoint. Raises SophosError STORE_*, UnreadableCheckpoint."""
+        with _translated(self._path):
+            return super().get_tuple(config)
+
+    def get_delta_channel_history(
+        self, *, config: RunnableConfig, channels: Sequence[str]
+    ) -> Mapping[str, DeltaChannelHistory]:
+        """What a checkpoint's channels are made of. Raises SophosError STORE_*, UnreadableCheckpoint."""
+        with _translated(self._path):
+            return super().get_delta_channel_history(config=config, channels=channels)
+
+    def oldest_first(self, thread_id: str) -> Iterator[CheckpointTuple]:
+        """The checkpoints that are stored now, in their order; those that come meanwhile are left out.
+
+        The library gives them newest first, so the thread is gone through twice: without unpacking it, for
+        the newest checkpoint of each page, then page by page from the oldest.
+        Raises SophosError STORE_*, NOT_FOUND (deleted meanwhile), UnreadableCheckpoint."""
+        thread: RunnableConfig = {"configurable": {"thread_id": thread_id, "checkpoint_ns": ""}}
+        newest_of_pages: builtins.list[RunnableConfig] = []
+        count = 0
+        with _translated(self._path):
+            for found in self._outline.list(thread):
+                if count % PAGE_LENGTH == 0:
+                    newest_of_pages.append(found.config)
+                count += 1
+        while newest_of_pages:
+            newest = newest_of_pages.pop()
+            length = count - len(newest_of_pages) * PAGE_LENGTH
+            page = self._page(thread, newest, length)
+            count -= length
+            yield from reversed(page)
+
+    def _page(
+        self, thread: RunnableConfig, newest: RunnableConfig, length: int
+    ) -> builtins.list[CheckpointTuple]:
+        last = self.get_tuple(newest)
+        with _translated(self._path):
+            page = [*self.list(thread, before=newest, limit=length - 1)]
+        if last is None or len(page) < length - 1:
+            raise SophosError(
+                ErrorCode.NOT_FOUND, "The conversation was deleted while it was read", "See `list`"
+            )
+        return [last, *page]
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.conn.close()
+
+
+class _Outline:
+    """A serializer that leaves everything packed."""
+
+    def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
+        raise NotImplementedError("an outline is only read")
+
+    def loads_typed(self, data: tuple[str, bytes]) -> Any:
+        return None
+
+
+@contextmanager
+def _translated(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except DATABASE_ERRORS as error:
+        known = store_error(error, path)
+        if known is None:
+            raise
+        raise known from error
+
+
+def _connect_read_only(path: Path) -> sqlite3.Connection:
+    # Bytes, and quoted: a path may hold what means something in an address, or what is no character.
+    address = f"file:{quote(os.fsencode(path))}?mode=ro"
+    connection = sqlite3.connect(
+        address, uri=True, check_same_thread=False, timeout=_READER_WAIT_SECONDS, isolation_level=None
+    )
+    connection.execute("PRAGMA query_only=ON").close()
+    return connection

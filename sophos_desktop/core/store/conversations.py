@@ -56,6 +56,12 @@ class ConversationStore:
         found = await self._with_last_runs(statement)
         return found[0] if found else None
 
+    async def ids(self) -> Sequence[str]:
+        """The ids of all conversations."""
+        statement = select(conversations.c.id).where(conversations.c.deleted_at.is_(None))
+        async with self._database.read() as connection:
+            return list((await connection.execute(statement)).scalars())
+
     async def ids_like(self, part: str) -> Sequence[str]:
         """The ids that begin or end with `part`, dashes ignored, `%` and `_` taken literally."""
         statement = (

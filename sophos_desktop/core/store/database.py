@@ -258,9 +258,9 @@ def _copy_database(source: Path, target: Path) -> None:
 
 def _make_engine(path: Path, *, read_only: bool) -> AsyncEngine:
     if read_only:
-        url = URL.create(
-            "sqlite+aiosqlite", database="file:" + quote(str(path)), query={"mode": "ro", "uri": "true"}
-        )
+        # Bytes: under an ASCII locale the path may hold what is no character.
+        name = "file:" + quote(os.fsencode(path))
+        url = URL.create("sqlite+aiosqlite", database=name, query={"mode": "ro", "uri": "true"})
         pool = {"pool_size": 2, "max_overflow": 2}
     else:
         url = URL.create("sqlite+aiosqlite", database=str(path))

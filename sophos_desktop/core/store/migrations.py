@@ -97,6 +97,10 @@ MIGRATIONS: Sequence[Sequence[str]] = (
             start_time REAL)""",
         "CREATE TABLE app_state (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
     ),
+    (
+        # Another process asks the owner of a run to stop it.
+        "ALTER TABLE runs ADD COLUMN stop_requested INTEGER NOT NULL DEFAULT 0",
+    ),
 )
 
 CURRENT_VERSION = len(MIGRATIONS)

@@ -161,13 +161,31 @@ class RunStore:
         """The runs of a conversation that still hold their input beside the thread."""
         return await self._select(runs.c.conversation_id == conversation_id, runs.c.input_text.is_not(None))
 
+    async def request_stop(self, run_id: str) -> bool:
+        """Ask whoever executes the run to stop it. False if it no longer runs."""
+        async with self._database.write() as connection:
+            result = await connection.execute(
+                update(runs)
+                .where(runs.c.id == run_id, runs.c.status == RunStatus.RUNNING.value)
+                .values(stop_requested=1)
+            )
+            return result.rowcount == 1
+
+    async def stop_requests(self, owner: str) -> Sequence[str]:
+        """The conversations whose run this owner executes and somebody asked to stop."""
+        statement = select(runs.c.conversation_id).where(
+            runs.c.status == RunStatus.RUNNING.value, runs.c.owner == owner, runs.c.stop_requested == 1
+        )
+        async with self._database.read() as connection:
+            return list((await connection.execute(statement)).scalars())
+
     async def reclaim(self, run_id: str, owner: str) -> bool:
         """`waiting` → `running`, same row. False if it no longer waits."""
         async with self._database.write() as connection:
             result = await connection.execute(
                 update(runs)
                 .where(runs.c.id == run_id, runs.c.status == RunStatus.WAITING.value)
-                .values(status=RunStatus.RUNNING.value, owner=owner)
+                .values(status=RunStatus.RUNNING.value, owner=owner, stop_requested=0)
             )
             return result.rowcount == 1
 

@@ -5,6 +5,7 @@ makes code run (DURABILITY.md, rule 15). Blobs over `COMPRESS_FROM_BYTES` go thr
 """
 
 import zlib
+from threading import get_ident
 from typing import Any
 
 from langgraph.checkpoint.serde.event_hooks import SerdeEvent, register_serde_event_listener
@@ -51,9 +52,16 @@ class StrictSerializer:
                 raise UnreadableCheckpoint("a blob is cut or too large")
         if kind not in _KINDS:
             raise UnreadableCheckpoint(f"a blob of the unknown kind {kind!r}")
-        # The library hands a blocked type back as plain data and only says so to listeners.
+        # The library hands a blocked type back as plain data and only says so to listeners, to all of them:
+        # exports read in threads of their own, and what one refuses is nothing to the others.
         refused: list[SerdeEvent] = []
-        unregister = register_serde_event_listener(refused.append)
+        thread = get_ident()
+
+        def note(event: SerdeEvent) -> None:
+            if get_ident() == thread:
+                refused.append(event)
+
+        unregister = register_serde_event_listener(note)
         try:
             value = self._inner.loads_typed((kind, blob))
         except (ValueError, TypeError, KeyError) as error:

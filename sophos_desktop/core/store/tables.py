@@ -58,6 +58,7 @@ runs = Table(
     Column("unfinished", Integer, nullable=False),
     Column("started_at", Text, nullable=False),
     Column("finished_at", Text),
+    Column("stop_requested", Integer, nullable=False, server_default="0"),
 )
 
 tool_attempts = Table(

@@ -142,6 +142,10 @@ class ChatView(QWidget):
         self.error_banner.closed.connect(self.error_closed)
         self.notice_bar.closed.connect(self._notices.clear)
 
+    def add_banner(self, banner: Banner) -> None:
+        """A message that does not belong to the open conversation, above the others."""
+        self._banner_column.insertWidget(0, banner)
+
     def show_opening(self) -> None:
         """The core is not there yet."""
         self._say_empty("Opening…", "Your conversations will be here in a moment.")

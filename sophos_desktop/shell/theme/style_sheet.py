@@ -36,7 +36,16 @@ def palette(tokens: Tokens) -> QPalette:
 
 def style_sheet(tokens: Tokens) -> str:
     """The style sheet of a theme, to be set on the window."""
-    return "\n".join((_regions(tokens), _controls(tokens), _banners(tokens), _bars(tokens)))
+    return "\n".join(
+        (
+            _regions(tokens),
+            _controls(tokens),
+            _banners(tokens),
+            _bars(tokens),
+            _trace(tokens),
+            _dialogs(tokens),
+        )
+    )
 
 
 def _regions(t: Tokens) -> str:
@@ -87,8 +96,15 @@ QPushButton[primary="true"]:disabled {{ background: {t.pressed}; color: {t.text_
   border-color: {t.pressed}; }}
 QPushButton[danger="true"] {{ color: {t.danger}; border-color: {t.danger_line}; }}
 QPushButton[danger="true"]:hover {{ background: {t.danger_soft}; }}
-QToolButton[quiet="true"] {{ background: transparent; border: 1px solid transparent; padding: 0; }}
+QToolButton[quiet="true"] {{ background: transparent; border: 1px solid transparent; padding: 0;
+  min-height: 0; }}
 QToolButton[quiet="true"]:hover {{ background: {t.hover}; }}
+QToolButton[quiet="true"]:checked {{ background: {t.selected}; }}
+QToolButton[segment="true"] {{ background: {t.pressed}; border: 1px solid {t.pressed}; border-radius: 6px;
+  padding: 0 8px; min-height: 22px; color: {t.text_2}; font-size: {SMALL_SIZE}px; }}
+QToolButton[segment="true"]:checked {{ background: {t.raised}; border-color: {t.border_strong};
+  color: {t.text}; }}
+QToolButton[segment="true"]:focus {{ border: 2px solid {t.accent}; padding: 0 7px; min-height: 20px; }}
 QToolButton[quiet="true"]:focus {{ border: 2px solid {t.accent}; }}
 #composerFrame {{ background: {t.raised}; border: 1px solid {t.border_control}; border-radius: 10px; }}
 #composerFrame[focused="true"] {{ border-color: {t.accent}; }}
@@ -133,4 +149,50 @@ def _bars(t: Tokens) -> str:
 QStatusBar {{ background: {t.window}; color: {t.text_2}; border-top: 1px solid {t.border}; }}
 QStatusBar::item {{ border: none; }}
 QStatusBar QLabel {{ color: {t.text_2}; font-size: {SMALL_SIZE}px; }}
+"""
+
+
+def _trace(t: Tokens) -> str:
+    return f"""
+QMainWindow::separator {{ background: {t.border}; width: 1px; height: 1px; }}
+QDockWidget {{ background: {t.window}; color: {t.text}; }}
+#traceTitleBar, #traceBodyPanel, #traceDetails, #traceFigures {{ background: {t.window}; }}
+#traceTitle {{ font-weight: 600; color: {t.text}; }}
+#traceEmpty {{ color: {t.text_2}; font-size: {SMALL_SIZE}px; }}
+#traceTree {{ background: {t.window}; color: {t.text}; border: none; outline: none;
+  border-top: 1px solid {t.border}; selection-background-color: {t.selected}; selection-color: {t.text};
+  show-decoration-selected: 1; }}
+#traceTree::item {{ border: none; }}
+#traceTree::item:hover {{ background: {t.hover}; }}
+#traceTree::item:selected {{ background: {t.selected}; }}
+#traceDetailsTitle {{ color: {t.text}; font-weight: 500; }}
+#traceBody {{ background: {t.sunken}; color: {t.code_text}; border: 1px solid {t.border}; border-radius: 6px;
+  padding: 4px; selection-background-color: {t.accent}; selection-color: {t.on_accent}; }}
+QLabel[part="figureLabel"] {{ color: {t.text_2}; font-size: {TINY_SIZE}px; }}
+QLabel[part="figure"] {{ color: {t.text}; font-weight: 500; }}
+QLabel[part="label"] {{ color: {t.text_2}; }}
+QLabel[part="value"] {{ color: {t.text}; }}
+"""
+
+
+def _dialogs(t: Tokens) -> str:
+    return f"""
+QWidget[part="dialogBody"] {{ background: {t.paper}; border-bottom: 1px solid {t.border}; }}
+QDialog QScrollArea, QDialog QScrollArea > QWidget > QWidget {{ background: {t.paper}; }}
+QDialog QLabel {{ color: {t.text}; }}
+QDialog QLabel[part="note"] {{ color: {t.text_2}; font-size: {SMALL_SIZE}px; }}
+QDialog QLabel[part="problem"] {{ color: {t.danger}; font-size: {SMALL_SIZE}px; }}
+QLabel[part="section"] {{ font-weight: 600; padding: 10px 0 4px 0; }}
+QLabel[part="dialogTitle"] {{ font-size: 17px; font-weight: 600; }}
+QDialog QListWidget {{ background: {t.paper}; color: {t.text}; border: 1px solid {t.border};
+  border-radius: 8px; outline: none; padding: 4px; }}
+QDialog QListWidget::item {{ padding: 6px; border-radius: 6px; color: {t.text}; }}
+QDialog QListWidget::item:hover {{ background: {t.hover}; }}
+QDialog QListWidget::item:selected {{ background: {t.selected}; color: {t.text}; }}
+QDialog QListWidget:focus {{ border: 1px solid {t.accent}; }}
+QDialog QPlainTextEdit {{ background: {t.sunken}; color: {t.code_text}; border: 1px solid {t.border};
+  border-radius: 8px; padding: 6px; selection-background-color: {t.accent};
+  selection-color: {t.on_accent}; }}
+QLineEdit[invalid="true"] {{ border: 2px solid {t.danger}; padding: 4px 7px; }}
+QLineEdit:read-only {{ background: {t.window}; color: {t.text_2}; }}
 """

@@ -47,6 +47,12 @@ class Tokens:
     plum: str
     plum_soft: str
     plum_line: str
+    bar_load: str
+    bar_prompt: str
+    bar_model: str
+    bar_tool: str
+    bar_failed: str
+    bar_broken: str
     code_text: str
     tip: str
     on_tip: str
@@ -88,6 +94,12 @@ LIGHT: Final = Tokens(
     plum="#6A4C8C",
     plum_soft="#F1ECF6",
     plum_line="#D1C2E0",
+    bar_load="#7F796F",
+    bar_prompt="#4C869A",
+    bar_model="#1E6178",
+    bar_tool="#A76B19",
+    bar_failed="#A8322A",
+    bar_broken="#6A4C8C",
     code_text="#2B2824",
     tip="#2E2A26",
     on_tip="#F5F3EF",
@@ -129,6 +141,12 @@ DARK: Final = Tokens(
     plum="#C3AAE0",
     plum_soft="#2D2636",
     plum_line="#504262",
+    bar_load="#8B857A",
+    bar_prompt="#568E9F",
+    bar_model="#82BFD0",
+    bar_tool="#D19C4D",
+    bar_failed="#EF9B90",
+    bar_broken="#C3AAE0",
     code_text="#E2DED6",
     tip="#3D3A35",
     on_tip="#F1EEE8",
@@ -155,7 +173,15 @@ BANNER_HEIGHT: Final = 48
 BUTTON_HEIGHT: Final = 28
 COMPOSER_HEIGHT: Final = 80
 SMALLEST_WINDOW: Final = (480, 400)
-FIRST_WINDOW: Final = (1100, 760)
+FIRST_WINDOW: Final = (1280, 800)
+DOCK_WIDTH: Final = 320
+DOCK_SMALLEST: Final = 280
+DOCK_FITS: Final = 1100  # the narrowest window that shows the dock by itself
+TRACE_ROW_HEIGHT: Final = 26
+TRACE_NAME_WIDTH: Final = 160
+TRACE_TIME_WIDTH: Final = 52
+TRACE_INDENT: Final = 12
+AXIS_HEIGHT: Final = 24
 
 # Families in the order of preference; the first that is installed is taken.
 TEXT_FAMILIES: Final = ("Inter", "Segoe UI", "SF Pro Text", "Noto Sans", "DejaVu Sans")

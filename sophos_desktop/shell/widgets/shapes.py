@@ -23,6 +23,13 @@ class Shape(StrEnum):
     SEND = "send"
     CLOSE = "close"
     NEW = "new"
+    SHUT = "shut"
+    OPEN = "open"
+    COPY = "copy"
+    DETACH = "detach"
+    LEFT_PANE = "left-pane"
+    RIGHT_PANE = "right-pane"
+    DONE = "done"
 
 
 def paint_shape(painter: QPainter, shape: Shape, bounds: QRectF, colour: QColor) -> None:
@@ -42,6 +49,10 @@ def paint_shape(painter: QPainter, shape: Shape, bounds: QRectF, colour: QColor)
         _paint_filled(painter, shape, inner, colour)
     elif shape in (Shape.SEND, Shape.CLOSE, Shape.NEW):
         _paint_command(painter, shape, inner)
+    elif shape in (Shape.SHUT, Shape.OPEN, Shape.DONE):
+        _paint_stroke(painter, shape, inner)
+    elif shape in (Shape.COPY, Shape.DETACH, Shape.LEFT_PANE, Shape.RIGHT_PANE):
+        _paint_panes(painter, shape, inner)
     else:
         _paint_state(painter, shape, inner, pen)
     painter.restore()
@@ -76,6 +87,43 @@ def _paint_command(painter: QPainter, shape: Shape, box: QRectF) -> None:
     painter.drawLine(centre + QPointF(0, arm), top)
     painter.drawLine(top, top + QPointF(-arm * 0.8, arm * 0.8))
     painter.drawLine(top, top + QPointF(arm * 0.8, arm * 0.8))
+
+
+def _paint_stroke(painter: QPainter, shape: Shape, box: QRectF) -> None:
+    """Chevrons and the tick: one stroke of three points, in parts of the box from its centre."""
+    strokes = {
+        Shape.SHUT: ((-0.12, -0.28), (0.16, 0.0), (-0.12, 0.28)),
+        Shape.OPEN: ((-0.28, -0.12), (0.0, 0.16), (0.28, -0.12)),
+        Shape.DONE: ((-0.36, 0.02), (-0.1, 0.28), (0.38, -0.26)),
+    }
+    side, centre = box.width(), box.center()
+    painter.drawPolyline([centre + QPointF(x * side, y * side) for x, y in strokes[shape]])
+
+
+def _paint_panes(painter: QPainter, shape: Shape, box: QRectF) -> None:
+    side = box.width()
+    if shape is Shape.COPY:
+        painter.drawRoundedRect(box.adjusted(side * 0.3, side * 0.3, 0, 0), 1.5, 1.5)
+        lines = (
+            (box.left(), box.top() + side * 0.7),
+            (box.left(), box.top()),
+            (box.left() + side * 0.7, box.top()),
+        )
+        painter.drawPolyline([QPointF(x, y) for x, y in lines])
+        return
+    if shape is Shape.DETACH:
+        painter.drawPolyline(
+            [box.center() + QPointF(0, -side * 0.5), box.topRight(), box.center() + QPointF(side * 0.5, 0)]
+        )
+        painter.drawPolyline(
+            [box.center() + QPointF(0, side * 0.5), box.bottomLeft(), box.center() + QPointF(-side * 0.5, 0)]
+        )
+        painter.drawLine(box.topRight(), box.center() + QPointF(side * 0.12, -side * 0.12))
+        painter.drawLine(box.bottomLeft(), box.center() + QPointF(-side * 0.12, side * 0.12))
+        return
+    painter.drawRoundedRect(box, 2, 2)
+    x = box.left() + side * (0.34 if shape is Shape.LEFT_PANE else 0.66)
+    painter.drawLine(QPointF(x, box.top()), QPointF(x, box.bottom()))
 
 
 def _paint_state(painter: QPainter, shape: Shape, box: QRectF, pen: QPen) -> None:

@@ -1,4 +1,4 @@
-"""What arrived and is not in the thread: shown, sent along with the next message, dropped by a continuation."""
+"""What arrived and is not in the thread: shown, sent with the next message, dropped by a continuation."""
 
 from pathlib import Path
 

@@ -1,0 +1,1 @@
+"""Documents made of conversations. One way: nothing reads them back."""

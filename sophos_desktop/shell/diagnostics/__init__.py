@@ -1,0 +1,1 @@
+"""Windows that say how the installation stands: tool servers, checks, keys, version."""

@@ -1,0 +1,82 @@
+"""The windows of the Help menu: the keys, and what this program is.
+
+Invariant: the keys are read from the actions, so that the list is never wrong.
+"""
+
+from collections.abc import Callable, Iterable
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QFormLayout, QLabel, QScrollArea, QWidget
+
+from sophos_desktop import __version__
+from sophos_desktop.shell.widgets.plain_dialog import PlainDialog
+
+_ABOUT = """An agent on your own machine that cannot lose your work.
+
+Sophos Desktop is free software under the MIT licence.
+It uses Qt for Python (PySide6) under the GNU Lesser General Public Licence 3; its libraries are separate \
+files and can be replaced.
+It is built on LangGraph, LangChain and the Model Context Protocol SDK (MIT), SQLAlchemy (MIT), SQLite \
+(public domain), httpx (BSD), pydantic (MIT) and llama.cpp (MIT)."""
+
+_KEYS_OF_TEXT = (("Send the message", "Enter"), ("Break the line", "Shift+Enter"))
+
+
+class KeyboardDialog(PlainDialog):
+    """Lives as long as its window."""
+
+    def __init__(self, actions: Callable[[], Iterable[QAction]], parent: QWidget) -> None:
+        """`actions` gives all commands."""
+        super().__init__("keyboardDialog", "Keyboard Shortcuts", parent, 420, 520)
+        form_holder = QWidget(self)
+        form = QFormLayout(form_holder)
+        form.setContentsMargins(0, 0, 12, 0)
+        form.setHorizontalSpacing(24)
+        form.setVerticalSpacing(6)
+        keys = [*_KEYS_OF_TEXT, *keys_of(actions())]
+        for what, key in keys:
+            said = QLabel(key, form_holder)
+            said.setProperty("part", "note")
+            form.addRow(QLabel(what, form_holder), said)
+        form_holder.setAccessibleName("; ".join(f"{what}: {key}" for what, key in keys))
+        area = QScrollArea(self)
+        area.setObjectName("keyboardList")
+        area.setAccessibleName("Keyboard shortcuts")
+        area.setFrameShape(QScrollArea.Shape.NoFrame)
+        area.setWidgetResizable(True)
+        area.setWidget(form_holder)
+        self.body.addWidget(area)
+
+
+def keys_of(actions: Iterable[QAction]) -> list[tuple[str, str]]:
+    """Each command that has a key, and the key in the platform's words."""
+    return [
+        (
+            action.text().replace("&", "").removesuffix("…"),
+            action.shortcut().toString(QKeySequence.SequenceFormat.NativeText),
+        )
+        for action in actions
+        if not action.shortcut().isEmpty()
+    ]
+
+
+class AboutDialog(PlainDialog):
+    """Lives as long as its window."""
+
+    def __init__(self, parent: QWidget) -> None:
+        """Version and licences."""
+        super().__init__("aboutDialog", "About Sophos Desktop", parent, 460, 300)
+        title = QLabel(f"Sophos Desktop {__version__}", self)
+        title.setObjectName("aboutTitle")
+        title.setProperty("part", "dialogTitle")
+        text = QLabel(_ABOUT, self)
+        text.setObjectName("aboutText")
+        text.setWordWrap(True)
+        text.setTextFormat(Qt.TextFormat.PlainText)
+        text.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.body.addWidget(title)
+        self.body.addWidget(text)
+        self.body.addStretch(1)

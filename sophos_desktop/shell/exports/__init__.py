@@ -1,0 +1,1 @@
+"""Exports from the menu: where to, how far, what was written."""

@@ -1,0 +1,1 @@
+"""The trace dock: what each run did, step by step, from stored events."""

@@ -1,0 +1,203 @@
+"""The trace dock: figures, tree, details.
+
+Invariant: it shows what the model holds and asks for nothing else; hidden, it costs nothing (`shown_changed`
+tells the feed).
+"""
+
+from PySide6.QtCore import QEvent, QModelIndex, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import (
+    QDockWidget,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QSplitter,
+    QStackedLayout,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from sophos_desktop.core.domain.projection import Figures
+from sophos_desktop.shell.theme.follower import Theme
+from sophos_desktop.shell.theme.tokens import DOCK_SMALLEST, DOCK_WIDTH
+from sophos_desktop.shell.trace import words
+from sophos_desktop.shell.trace.details import TraceDetails
+from sophos_desktop.shell.trace.nodes import Run
+from sophos_desktop.shell.trace.trace_model import TraceModel
+from sophos_desktop.shell.trace.trace_tree import TraceTree
+from sophos_desktop.shell.widgets.shapes import Shape, shape_pixmap
+
+_TICK_MILLISECONDS = 250
+_NOTHING = Figures()
+
+
+class TraceDock(QDockWidget):
+    """Lives as long as its window."""
+
+    shown_changed = Signal(bool)
+
+    def __init__(self, model: TraceModel, theme: Theme, parent: QWidget) -> None:
+        """Shows `model`."""
+        super().__init__("Trace", parent)
+        self.setObjectName("traceDock")
+        self.setAccessibleName("Trace")
+        self.setAllowedAreas(Qt.DockWidgetArea.LeftDockWidgetArea | Qt.DockWidgetArea.RightDockWidgetArea)
+        self._trace = model
+        self._theme = theme
+        self._values: dict[str, QLabel] = {}
+        self._tick = QTimer(self)
+        self._tick.setInterval(_TICK_MILLISECONDS)
+        self._tick.timeout.connect(self._on_tick)
+        self.tree = TraceTree(model, theme, self)
+        self.details = TraceDetails(theme, self)
+        self._stack = QStackedLayout()
+        self._float_button = self._title_button("traceFloat", "Float or dock the trace")
+        self._close_button = self._title_button("traceClose", "Hide the trace")
+        self.setTitleBarWidget(self._make_title())
+        self.setWidget(self._make_body())
+        self._connect()
+        theme.changed.connect(self._on_theme_changed)
+        self._on_theme_changed()
+        self._refresh()
+
+    def _title_button(self, name: str, what: str) -> QToolButton:
+        button = QToolButton(self)
+        button.setObjectName(name)
+        button.setAccessibleName(what)
+        button.setToolTip(what)
+        button.setProperty("quiet", "true")
+        button.setFixedSize(24, 24)
+        return button
+
+    def _make_title(self) -> QWidget:
+        bar = QWidget(self)
+        bar.setObjectName("traceTitleBar")
+        title = QLabel("Trace", bar)
+        title.setObjectName("traceTitle")
+        row = QHBoxLayout(bar)
+        row.setContentsMargins(16, 8, 8, 8)
+        row.setSpacing(4)
+        row.addWidget(title, 1)
+        row.addWidget(self._float_button)
+        row.addWidget(self._close_button)
+        return bar
+
+    def _make_body(self) -> QWidget:
+        body = QWidget(self)
+        body.setObjectName("traceBodyPanel")
+        body.setMinimumWidth(DOCK_SMALLEST)
+        empty = QLabel("Steps appear here as a run works.", body)
+        empty.setObjectName("traceEmpty")
+        empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        empty.setWordWrap(True)
+        splitter = QSplitter(Qt.Orientation.Vertical, body)
+        splitter.setObjectName("traceSplitter")
+        splitter.setHandleWidth(1)
+        splitter.addWidget(self.tree)
+        splitter.addWidget(self.details)
+        splitter.setStretchFactor(0, 1)
+        splitter.setCollapsible(0, False)
+        splitter.setSizes([400, 220])
+        full = QWidget(body)
+        column = QVBoxLayout(full)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self._make_figures(full))
+        column.addWidget(splitter, 1)
+        self._stack.addWidget(empty)
+        self._stack.addWidget(full)
+        body.setLayout(self._stack)
+        return body
+
+    def _make_figures(self, parent: QWidget) -> QWidget:
+        panel = QWidget(parent)
+        panel.setObjectName("traceFigures")
+        grid = QGridLayout(panel)
+        grid.setContentsMargins(16, 0, 16, 10)
+        grid.setHorizontalSpacing(8)
+        grid.setVerticalSpacing(0)
+        for place, (label, _) in enumerate(words.figure_words(_NOTHING)):
+            line, column = divmod(place, 3)
+            head, value = QLabel(label, panel), QLabel(panel)
+            head.setProperty("part", "figureLabel")
+            value.setProperty("part", "figure")
+            grid.addWidget(head, line * 3, column)
+            grid.addWidget(value, line * 3 + 1, column)
+            grid.setColumnStretch(column, 1)
+            self._values[label] = value
+        grid.setRowMinimumHeight(2, 8)
+        return panel
+
+    def _connect(self) -> None:
+        self._float_button.clicked.connect(lambda: self.setFloating(not self.isFloating()))
+        self._close_button.clicked.connect(lambda: self.toggleViewAction().trigger())
+        self.tree.selectionModel().currentChanged.connect(self._on_current_changed)
+        self._trace.modelReset.connect(self._refresh)
+        self._trace.rowsInserted.connect(self._refresh)
+        self._trace.grew.connect(self._on_grew)
+
+    def sizeHint(self) -> QSize:
+        """The width of the look."""
+        return QSize(DOCK_WIDTH, 600)
+
+    @property
+    def chosen_run(self) -> Run | None:
+        """The run of the chosen item, or the newest."""
+        node = self._trace.node(self.tree.currentIndex())
+        if node is not None:
+            return node.run
+        runs = self._trace.runs
+        return runs[0] if runs else None
+
+    def event(self, event: QEvent) -> bool:
+        """Tell when it is shown or hidden by itself, not with the window."""
+        if event.type() in (QEvent.Type.ShowToParent, QEvent.Type.HideToParent):
+            is_shown = event.type() == QEvent.Type.ShowToParent
+            self._run_clock()
+            self.shown_changed.emit(is_shown)
+        return super().event(event)
+
+    def _on_current_changed(self, current: QModelIndex, _previous: QModelIndex) -> None:
+        node = self._trace.node(current)
+        self.details.show_node(node, self._trace.took_ms(node) if node is not None else None)
+        self._refresh()
+
+    def _on_grew(self, run_id: str) -> None:
+        chosen = self._trace.node(self.tree.currentIndex())
+        if chosen is not None and chosen.run.record.id == run_id:
+            self.details.show_node(chosen, self._trace.took_ms(chosen))
+        self._refresh()
+
+    def _refresh(self) -> None:
+        run = self.chosen_run
+        self._stack.setCurrentIndex(1 if run is not None else 0)
+        for label, value in words.figure_words(run.fold.figures if run is not None else _NOTHING):
+            self._values[label].setText(value)
+            self._values[label].setAccessibleName(f"{label}: {value}")
+        if self._trace.node(self.tree.currentIndex()) is None:
+            self.details.show_node(None, None)
+        self._scale()
+        self._run_clock()
+
+    def _scale(self) -> None:
+        run = self.chosen_run
+        self.tree.axis.set_total(self._trace.total_ms(run) if run is not None else None)
+
+    def _run_clock(self) -> None:
+        """A bar that grows is painted again four times a second, while somebody can see it."""
+        is_needed = not self.isHidden() and any(run.is_running for run in self._trace.runs)
+        if is_needed and not self._tick.isActive():
+            self._tick.start()
+        elif not is_needed:
+            self._tick.stop()
+
+    def _on_tick(self) -> None:
+        self._trace.refresh_running()
+        self._scale()
+
+    def _on_theme_changed(self) -> None:
+        tokens, ratio = self._theme.tokens, self.devicePixelRatioF()
+        for button, shape in ((self._float_button, Shape.DETACH), (self._close_button, Shape.CLOSE)):
+            button.setIcon(QIcon(shape_pixmap(shape, 14, tokens.text_2, ratio)))
+            button.setIconSize(QSize(14, 14))
