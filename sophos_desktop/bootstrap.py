@@ -10,6 +10,7 @@ import logging
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, contextmanager
@@ -27,6 +28,7 @@ from sophos_desktop.shell.demo import Demo
 from sophos_desktop.shell.facade import Core
 from sophos_desktop.shell.garbage import GuiCollector
 from sophos_desktop.shell.main_window import MainWindow
+from sophos_desktop.shell.session import SessionEnd
 from sophos_desktop.shell.shutdown import Stage, StagedQuit
 
 _LOG = logging.getLogger(__name__)
@@ -116,7 +118,8 @@ class Desktop:
         staged = StagedQuit(quit_owner, self._stages(), _end_at_once, self.window)
         staged.finished.connect(self._finished.set)
         self.window.quit_requested.connect(staged.request)
-        with _signals_routed(staged.request):
+        session = SessionEnd(staged.request, lambda: self._save_soon(owner), self.window)
+        with _signals_routed(staged.request), _uncaught_routed(self._on_task_error):
             await self._show()
             self._core_task = quit_owner.spawn(self._hold_core(), "core")
             if demo_prompt is not None:
@@ -125,6 +128,7 @@ class Desktop:
             await self._finished.wait()
         await owner.close()
         await quit_owner.close()
+        session.close()
         self.window.close_now()
         collector.stop()
         return self._exit_code
@@ -166,6 +170,9 @@ class Desktop:
             Stage("drain", self._drain, DRAIN_SECONDS + 5, HURRIED_SECONDS),
             Stage("close", self._close_core, CLOSE_SECONDS, HURRIED_SECONDS * 3),
         )
+
+    def _save_soon(self, owner: TaskOwner) -> None:
+        owner.spawn(self.window.save(), "save for the session")
 
     async def _save(self) -> None:
         self.window.close_for_work()
@@ -213,6 +220,27 @@ def _signals_routed(request: Callable[[str], None]) -> Iterator[None]:
             except (NotImplementedError, RuntimeError):
                 pass
             signal.signal(number, previous[number])
+
+
+@contextmanager
+def _uncaught_routed(report: Callable[[BaseException], None]) -> Iterator[None]:
+    """An error that leaves a slot or a thread of ours reaches the log and the window, not only a terminal
+    that may not be there."""
+    previous, previous_thread = sys.excepthook, threading.excepthook
+    loop = asyncio.get_running_loop()
+
+    def from_slot(_kind: type[BaseException], error: BaseException, _trace: object) -> None:
+        report(error)
+
+    def from_thread(failure: threading.ExceptHookArgs) -> None:
+        if failure.exc_value is not None:
+            loop.call_soon_threadsafe(report, failure.exc_value)
+
+    sys.excepthook, threading.excepthook = from_slot, from_thread
+    try:
+        yield
+    finally:
+        sys.excepthook, threading.excepthook = previous, previous_thread
 
 
 def _end_at_once() -> None:

@@ -76,6 +76,9 @@ class Conversations(Protocol):
     async def find(self, id_or_part: str) -> Conversation:
         """Raises SophosError NOT_FOUND or AMBIGUOUS_ID."""
 
+    async def stamps(self) -> Mapping[str, object]:
+        """Something for each conversation that is another thing once its entry in the list is."""
+
     async def messages(self, conversation_id: str) -> Sequence[Message]:
         """All of them, partial answers included."""
 
@@ -102,6 +105,19 @@ class Conversations(Protocol):
 
     async def save_app_state(self, key: str, value: str) -> None:
         """Keep a value of the window's own state."""
+
+
+class Neighbours(Protocol):
+    """Other processes on the same file."""
+
+    def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call `listener` after any change of the file, and notice owners of runs that die."""
+
+    async def executing(self, conversation_id: str) -> RunHandle | None:
+        """The run that another process executes there."""
+
+    async def request_stop(self, conversation_id: str) -> bool:
+        """Ask for its stop. False if none runs."""
 
 
 class PendingDecision(Protocol):
@@ -259,6 +275,10 @@ class Core(Protocol):
     @property
     def conversations(self) -> Conversations:
         """Conversations."""
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """Other processes."""
 
     @property
     def decisions(self) -> Decisions:

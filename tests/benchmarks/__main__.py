@@ -9,7 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.benchmarks.exporting import exporting
+from tests.benchmarks.exporting import words_export
 from tests.benchmarks.rows import Row, table
 from tests.benchmarks.starting import start_and_memory
 from tests.benchmarks.storing import growth, step_time
@@ -26,7 +26,7 @@ def main() -> int:
         ("streaming", per_token),
         ("tool calls", overhead),
         ("growth", growth),
-        ("exports", exporting),
+        ("exports", words_export),
     ):
         began = time.perf_counter()
         with tempfile.TemporaryDirectory(prefix="sophos-bench-") as folder:

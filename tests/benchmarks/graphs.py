@@ -11,13 +11,11 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import END, START, StateGraph
 
-from sophos_desktop.core.agent.chat_models import StreamChat
-from sophos_desktop.core.agent.chat_pieces import AnswerOptions, CallPiece, FinalPiece, Piece, TextPiece
+from sophos_desktop.core.agent.chat_pieces import AnswerOptions, FinalPiece, Piece, TextPiece
 from sophos_desktop.core.agent.context import TokenGauge
 from sophos_desktop.core.agent.graph_runner import DrainRequest, GraphRunner
 from sophos_desktop.core.agent.run_context import RunContext
 from sophos_desktop.core.domain.conversation import Message
-from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.events import Event, TextDelta, ThinkingDelta
 from sophos_desktop.core.domain.ports import Decision, ToolAttempt
 from sophos_desktop.core.domain.specs import EngineKind, ModelEndpoint, ToolResult, ToolSpec
@@ -37,7 +35,7 @@ class _Silence:
 
 
 class _NoTools:
-    """A catalog without tools, and a journal of no calls."""
+    """A catalog without tools, and a journal nobody asks."""
 
     def tools(self) -> Sequence[ToolSpec]:
         return ()
@@ -51,7 +49,7 @@ class _NoTools:
         raise NotImplementedError
 
     async def latest_attempt(self, tool_call_id: str) -> ToolAttempt | None:
-        return None
+        raise NotImplementedError
 
     async def start_attempt(self, *_: Any) -> ToolAttempt:
         raise NotImplementedError
@@ -72,23 +70,13 @@ class OurThread:
 
     async def turn(self, earlier: Sequence[Message] = ()) -> None:
         """A question and its answer: two steps. `earlier`: messages that enter with the question."""
-        await self._run(_answer, earlier, step_limit=25)
-
-    async def steps(self, count: int) -> None:
-        """One run that asks for a tool again and again, until its steps are used up."""
-        try:
-            await self._run(_call, (), step_limit=count)
-        except SophosError as error:
-            assert error.code is ErrorCode.RECURSION_LIMIT
-
-    async def _run(self, stream_chat: StreamChat, earlier: Sequence[Message], step_limit: int) -> None:
         context = RunContext(
             run_id=new_id(),
             conversation_id=self.thread_id,
             sink=_Silence(),
             journal=_NoTools(),
             catalog=_NoTools(),
-            stream_chat=stream_chat,
+            stream_chat=_answer,
             endpoint=_endpoint,
             system_prompt=_no_prompt,
             options=AnswerOptions(),
@@ -97,7 +85,7 @@ class OurThread:
         )
         message = (new_id(), QUESTION)
         await self.runner.run(
-            context, DrainRequest(), message=message, partials=earlier, at="now", step_limit=step_limit
+            context, DrainRequest(), message=message, partials=earlier, at="now", step_limit=25
         )
 
 
@@ -108,16 +96,6 @@ async def _answer(
     tools: Sequence[ToolSpec],
 ) -> AsyncGenerator[Piece, None]:
     yield TextPiece(ANSWER)
-    yield FinalPiece("stop", prompt_tokens=100, output_tokens=100)
-
-
-async def _call(
-    endpoint: ModelEndpoint,
-    options: AnswerOptions,
-    messages: Sequence[BaseMessage],
-    tools: Sequence[ToolSpec],
-) -> AsyncGenerator[Piece, None]:
-    yield CallPiece("read", {"file": "orders.csv"}, None)
     yield FinalPiece("stop", prompt_tokens=100, output_tokens=100)
 
 

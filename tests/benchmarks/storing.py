@@ -1,4 +1,4 @@
-"""Growth of the file, time of a step, reading a long conversation."""
+"""Growth of the file, time of a step, reading and exporting a long conversation."""
 
 import time
 from pathlib import Path
@@ -7,16 +7,19 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from sophos_desktop.core.agent.graph_runner import GraphRunner
 from sophos_desktop.core.store.checkpoints import open_checkpoints
+from tests.benchmarks.exporting import history_export
 from tests.benchmarks.graphs import ANSWER, QUESTION, OurThread, RawThread, raw_saver, size_of
 from tests.benchmarks.rows import Row, median_ms
 
 OUR_TURNS = 1000
 RAW_TURNS = 200
 STEPS_PER_TURN = 2
+CHECKPOINTS_PER_TURN = 3
 
 
 async def growth(folder: Path) -> list[Row]:
-    """Bytes per turn beside its text, early and late, and against the default channel."""
+    """Bytes per turn beside its text, early and late, and against the default channel; then the export of the
+    history that came of it."""
     text = len(QUESTION) + len(ANSWER)
     path = folder / "ours.db"
     saver = await open_checkpoints(path)
@@ -52,6 +55,7 @@ async def growth(folder: Path) -> list[Row]:
             size_of(raw_path) / 1e6,
         ),
         Row("reading 2,000 messages of a thread", reading, "ms", 100),
+        *await history_export(path, thread.thread_id, CHECKPOINTS_PER_TURN * OUR_TURNS),
     ]
 
 

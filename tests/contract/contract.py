@@ -6,7 +6,7 @@ from pathlib import Path
 TEXT = (Path(__file__).parent / "CLI.md").read_text(encoding="utf-8")
 
 # Commands and options of the contract that come with later issues.
-LATER = {"export", "search"}
+LATER = {"search"}
 
 
 def commands() -> dict[str, str]:

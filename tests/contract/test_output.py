@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from sophos_desktop.cli.console import Console
-from sophos_desktop.core.runs.following import current_sitting
 from sophos_desktop.cli.output import (
     Style,
     arguments,
@@ -22,6 +21,7 @@ from sophos_desktop.cli.views import trace_tree
 from sophos_desktop.core.domain.durations import between, duration
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.run import RunKind, RunRecord, RunStatus
+from sophos_desktop.core.runs.following import current_sitting
 
 PLAIN, COLOURED = Style(coloured=False), Style(coloured=True)
 

@@ -130,6 +130,43 @@ async def test_what_is_read_as_text(program: Program) -> None:
     assert "\x1b" not in listed.out + shown.out + runs.out + traced.out
 
 
+async def test_exports_give_the_document_or_the_names_of_the_files(program: Program) -> None:
+    async with OllamaServer((THINKER,)) as server:
+        program.use(server)
+        script_a_tool_turn(server, program)
+        asked = (await program("ask", "--json", "append\ntwo lines")).events
+    conversation_id, run_id = asked[0]["conversation_id"], asked[0]["run_id"]
+    shown = (await program("show", "--json", conversation_id)).json
+    printed = await program("export", conversation_id)
+    assert (printed.code, printed.err) == (0, "")
+    assert printed.out.startswith("# append\n\n- Conversation: ")
+    assert [message["text"] in printed.out for message in shown["messages"]] == [True] * 5
+    lines = await program("export", conversation_id, "--format", "jsonl")
+    checkpoints = lines.events
+    fields = contract.fields("checkpoint (a line of `export --format jsonl`, oldest first) `")
+    assert all(set(checkpoint) == fields for checkpoint in checkpoints)
+    assert all(checkpoint["created_at"].endswith("Z") for checkpoint in checkpoints)
+    assert {checkpoint["run_id"] for checkpoint in checkpoints} == {run_id}
+    last = {name: shown["messages"][-1][name] for name in ("id", "role", "text")}
+    assert (checkpoints[-1]["message_count"], checkpoints[-1]["last_message"]) == (5, last)
+    told = [e["checkpoint_id"] for e in asked if e["type"] == "step" and e["phase"] == "finished"]
+    assert told == [checkpoint["checkpoint_id"] for checkpoint in checkpoints[1:]]
+    target = program.data_dir / "out.md"
+    written = await program("export", conversation_id, "-o", str(target))
+    assert (written.code, written.out, written.err) == (0, f"{target}\n", "")
+    assert target.read_text(encoding="utf-8") == printed.out
+
+
+async def test_exports_of_none_and_of_many_say_what_they_need(program: Program) -> None:
+    nothing = await program("export", "--all", "-o", str(program.data_dir / "out"))
+    assert (nothing.code, nothing.out, nothing.err) == (0, "", "no conversations\n")
+    for argv in (["export"], ["export", "--all"], ["export", "abcd", "efgh"]):
+        refused = await program(*argv)
+        assert (refused.code, refused.out) == (2, "")
+        assert refused.err.startswith("error BAD_REQUEST: ")
+    assert (await program("export", "ffffffff")).code == 6
+
+
 async def test_the_installation_as_text_and_json(program: Program) -> None:
     async with OllamaServer() as server:
         program.use(server)

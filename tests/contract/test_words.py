@@ -20,6 +20,9 @@ EXAMPLES = [
     "show abcd --json",
     "runs abcd --json",
     "trace abcd --json",
+    "export abcd --format jsonl -o out",
+    "export abcd efgh --format md -o out",
+    "export --all -o out",
     "delete abcd --yes",
     "approvals --json",
     "decide abcd abcd:0 allow --args {} --reason why --no-run --json",
@@ -70,6 +73,8 @@ def test_the_data_folder_may_be_named_before_and_after_the_command(argv: list[st
         "decide abcd call skip --args {}",
         "decide abcd call skip --result done",
         "search words",
+        "export abcd --format txt",
+        "export abcd --json",
         "--nonsense",
     ],
 )

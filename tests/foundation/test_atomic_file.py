@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sophos_desktop.foundation.atomic_file import write_atomically
+from sophos_desktop.foundation.atomic_file import atomic_writer, write_atomically
 
 
 def test_the_new_bytes_take_the_place_of_the_old(tmp_path: Path) -> None:
@@ -58,3 +58,18 @@ def test_a_failure_leaves_the_old_file_and_no_other(
 def test_a_missing_folder_is_an_error_of_the_system(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         write_atomically(tmp_path / "nowhere" / "file", b"")
+
+
+def test_what_was_written_piece_by_piece_is_there_at_the_end_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "document.md"
+    with atomic_writer(path) as file:
+        file.write(b"one ")
+        file.write(b"two")
+        assert not path.exists()
+    assert path.read_bytes() == b"one two"
+    for error in (OSError("full"), KeyboardInterrupt()):
+        with pytest.raises(type(error)), atomic_writer(path) as file:
+            file.write(b"half")
+            raise error
+    assert path.read_bytes() == b"one two"
+    assert list(tmp_path.iterdir()) == [path]

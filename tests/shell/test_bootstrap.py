@@ -2,11 +2,13 @@
 
 import asyncio
 import signal
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QTimer
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 
@@ -17,8 +19,10 @@ from sophos_desktop.foundation.paths import resolve_paths
 from sophos_desktop.foundation.tasks import TaskOwner
 from sophos_desktop.shell.application import prepare_application
 from sophos_desktop.shell.facade import Core
+from sophos_desktop.shell.widgets.banner import Banner
 from tests.support.fake_core import FakeCore
 from tests.support.fake_core_parts import user
+from tests.support.guards import ExpectedLogs
 from tests.support.window import turns, until
 
 Load = Callable[[Options], AbstractAsyncContextManager[Core]]
@@ -190,3 +194,20 @@ async def test_the_demo_without_a_store_exits_with_the_code_of_the_error(
     task = await started(made, "Say hello")
     assert await ended(task, made) == 7
     assert "STORE_TOO_NEW: This store comes from a newer version. Update the app." in capsys.readouterr().err
+
+
+async def test_an_error_that_leaves_a_slot_reaches_the_log_and_the_window(
+    tmp_path: Path, expected_logs: ExpectedLogs
+) -> None:
+    expected_logs("a task failed.*ZeroDivisionError")
+    core = FakeCore()
+    made = desktop(tmp_path, lambda _options: core.open())
+    task = await started(made)
+    before = sys.excepthook
+    QTimer.singleShot(0, lambda: 1 // 0)
+    error_banner = made.window.findChild(Banner, "errorBanner")
+    assert error_banner is not None
+    await until(error_banner.isVisible)
+    made.window.close()
+    assert await ended(task, made) == 0
+    assert sys.excepthook is not before

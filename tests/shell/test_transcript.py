@@ -1,12 +1,15 @@
 """The transcript writes only what changed, and opens nothing by itself."""
 
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QUrl
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QTextDocument
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
 from sophos_desktop.core.domain.conversation import MessageState
@@ -110,7 +113,7 @@ def test_thinking_folds_away_behind_its_line_and_opens_by_its_link(transcript: T
     assert "deep thought" in text_of(transcript)
     transcript.show_items([AnswerItem("a", "answer", thinking="deep thought")])
     assert "deep thought" not in text_of(transcript)
-    transcript.anchorClicked.emit(QUrl("sophos-thinking:a"))
+    transcript.anchorClicked.emit(QUrl("sophos-fold:a"))
     assert "deep thought" in text_of(transcript)
 
 
@@ -179,3 +182,74 @@ def test_who_reads_further_up_is_not_moved_by_what_arrives(transcript: Transcrip
     transcript.show_items([*items, AnswerItem("a", "more\n\n" * 40, live=True)])
     assert bar.value() == bar.maximum()
     transcript.window().hide()
+
+
+CALL = ToolItem("m:0", "memory", "search_nodes", '{"query": "orders"}', "ok", "one\ntwo")
+
+
+def follow(transcript: Transcript, address: str) -> None:
+    transcript.anchorClicked.emit(QUrl(address))
+
+
+def test_a_done_call_is_one_line_until_its_link_opens_it(transcript: Transcript) -> None:
+    transcript.open_items([CALL])
+    assert text_of(transcript) == '▸  memory  search_nodes  {"query": "orders"}\t✓ Done'
+    follow(transcript, "sophos-fold:m:0")
+    assert text_of(transcript) == (
+        '▾  memory  search_nodes\t✓ Done\nArguments\t{"query": "orders"}\nResult\tone\ntwo'
+    )
+    follow(transcript, "sophos-fold:m:0")
+    assert "Result" not in text_of(transcript)
+
+
+def test_a_failed_call_is_open_and_stays_as_the_reader_left_it(transcript: Transcript) -> None:
+    failed = replace(CALL, status="error", result="no such node")
+    transcript.open_items([failed])
+    assert "Error\tno such node" in text_of(transcript)
+    follow(transcript, "sophos-fold:m:0")
+    assert "no such node" not in text_of(transcript)
+    transcript.show_items([replace(failed, result="no such node at all")])
+    assert "no such node" not in text_of(transcript)
+
+
+def test_a_call_that_runs_shows_no_result(transcript: Transcript) -> None:
+    transcript.open_items([replace(CALL, status="running", result="")])
+    follow(transcript, "sophos-fold:m:0")
+    assert "Running…" in text_of(transcript)
+    assert "Result" not in text_of(transcript)
+
+
+def test_a_big_result_shows_its_first_lines_and_all_on_demand(transcript: Transcript) -> None:
+    lines = [f"line {number}" for number in range(1, 61)]
+    transcript.open_items([replace(CALL, result="\n".join(lines))])
+    follow(transcript, "sophos-fold:m:0")
+    text = text_of(transcript)
+    assert "line 12\n12 of 60 lines, 470 bytes  Show all" in text
+    assert "line 13" not in text
+    follow(transcript, "sophos-all:m:0/result")
+    assert "line 60" in text_of(transcript)
+    assert "Show all" not in text_of(transcript)
+
+
+def test_one_endless_line_is_cut_too(transcript: Transcript) -> None:
+    transcript.open_items([replace(CALL, result="x" * 50_000)])
+    follow(transcript, "sophos-fold:m:0")
+    assert text_of(transcript).count("x") == 1_200
+    follow(transcript, "sophos-all:m:0/result")
+    assert text_of(transcript).count("x") == 50_000
+
+
+def test_blocks_open_by_keyboard_and_the_keyboard_stays_on_its_link(transcript: Transcript) -> None:
+    transcript.open_items([AnswerItem("a", "Look."), CALL])
+    QTest.keyClick(transcript, Qt.Key.Key_Tab)
+    QTest.keyClick(transcript, Qt.Key.Key_Return)
+    assert "Result\tone" in text_of(transcript)
+    QTest.keyClick(transcript, Qt.Key.Key_Return)
+    assert "Result\tone" not in text_of(transcript)
+
+
+def test_a_link_of_an_answer_cannot_open_a_block(transcript: Transcript) -> None:
+    transcript.open_items([AnswerItem("a", "[open](sophos-fold:m:0) [all](sophos-all:m:0/result)"), CALL])
+    links = re.findall(r'href="([^"]*)"', transcript.toHtml())
+    assert set(links) == {"sophos-fold:m:0"}
+    assert text_of(transcript).startswith("open all\n▸")

@@ -70,7 +70,7 @@ async def test_tools_and_thinking_show_as_quiet_blocks() -> None:
         handle.store(assistant("", thinking="Where was it", tool_calls=(CALL,)))
         handle.call(CALL, "not there", ToolStatus.ERROR)
         await until(lambda: "not there" in rig.transcript_text)
-        assert "search_nodes  ·  Error" in rig.transcript_text
+        assert "search_nodes\t✕ Failed" in rig.transcript_text
         handle.answer("Sorry.")
         handle.end()
         await until(lambda: rig.shows("sendButton"))

@@ -147,9 +147,10 @@ async def test_delete_is_refused_while_a_run_is_active() -> None:
     async with open_window(core) as rig:
         rig.choose("First")
         await rig.opened(first)
+        rig.action("actionDelete").trigger()
         handle = await core.runs.start(first, "go")
         await until(lambda: rig.window.presenter.is_running)
-        rig.action("actionDelete").trigger()
+        assert not rig.action("actionDelete").isEnabled()
         rig.find(QDialog, "deleteQuestion").accept()
         await until(lambda: rig.shows("errorBanner"))
         assert rig.banner("errorBanner").code == "SESSION_IN_PROGRESS"

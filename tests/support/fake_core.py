@@ -6,9 +6,10 @@ order is noted in `calls`.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from sophos_desktop.core.domain.conversation import (
@@ -41,11 +42,15 @@ from sophos_desktop.core.domain.specs import (
 )
 from sophos_desktop.foundation.clock import to_text
 from sophos_desktop.foundation.ids import new_id
+from sophos_desktop.foundation.paths import AppPaths
 from tests.support.fake_core_parts import (
     START,
     FakeClock,
     FakeDecisions,
+    FakeDoctor,
     FakeEngines,
+    FakeExports,
+    FakeNeighbours,
     FakeQuestion,
     FakeServers,
     FakeSettings,
@@ -65,6 +70,11 @@ class FakeHandle:
         self._log: list[RunEvent] = []
         self._waiters: list[asyncio.Future[None]] = []
         self.tell(RunStarted(conversation_id, "message", "ollama", "qwen3:8b"))
+
+    @property
+    def told(self) -> Sequence[RunEvent]:
+        """All events so far."""
+        return tuple(self._log)
 
     async def events(self, from_seq: int = 1) -> AsyncIterator[RunEvent]:
         """Replay, then live."""
@@ -142,6 +152,8 @@ class FakeConversations:
         self.drafts: dict[str | None, str] = {}
         self.state: dict[str, str] = {}
         self.save_error: SophosError | None = None
+        self.traces: dict[str, list[dict[str, Any]]] = {}
+        self.traced: list[str] = []
 
     def add(self, title: str, *messages: Message, last_run: RunRecord | None = None) -> str:
         """A conversation that was there before."""
@@ -177,9 +189,27 @@ class FakeConversations:
             raise SophosError(ErrorCode.NOT_FOUND, "There is no such conversation")
         return self.known[id_or_part]
 
+    async def stamps(self) -> Mapping[str, object]:
+        return {entry.id: entry for entry in await self.find_all()}
+
     async def messages(self, conversation_id: str) -> Sequence[Message]:
         """All of them."""
         return tuple(self.stored[conversation_id])
+
+    async def runs(self, conversation_id: str) -> Sequence[RunRecord]:
+        """Those that ran here, then the one it was made with."""
+        known = dict(self._core.runs.records.get(conversation_id, {}))
+        last = self.known[conversation_id].last_run if conversation_id in self.known else None
+        if last is not None:
+            known[last.id] = last
+        return tuple(known.values())
+
+    async def trace(self, run_id: str, after_seq: int = 0) -> Sequence[Mapping[str, Any]]:
+        """What its handles told, without deltas, or what the test put there."""
+        self.traced.append(run_id)
+        told = [item for handle in self._core.runs.handles if handle.run_id == run_id for item in handle.told]
+        stored = [item.to_json() for item in told if not isinstance(item.event, TextDelta | ThinkingDelta)]
+        return [event for event in self.traces.get(run_id, stored) if event["seq"] > after_seq]
 
     async def rename(self, conversation_id: str, title: str) -> None:
         """Another title."""
@@ -220,6 +250,7 @@ class FakeRuns:
     def __init__(self, core: "FakeCore") -> None:
         self._core = core
         self.handles: list[FakeHandle] = []
+        self.records: dict[str, dict[str, RunRecord]] = {}
         self.start_error: SophosError | None = None
         self.gate = asyncio.Event()
         self.gate.set()
@@ -262,9 +293,9 @@ class FakeRuns:
         handle = FakeHandle(self._core, conversation_id, run_id)
         self.handles.append(handle)
         self._active[conversation_id] = handle
-        self._core.conversations.touch(
-            conversation_id, record(conversation_id, run_id, RunStatus.RUNNING, kind=kind)
-        )
+        begun = record(conversation_id, run_id, RunStatus.RUNNING, kind=kind)
+        self.records.setdefault(conversation_id, {})[run_id] = begun
+        self._core.conversations.touch(conversation_id, begun)
         self.changed(conversation_id)
         self.started.set()
         return handle
@@ -280,10 +311,9 @@ class FakeRuns:
     ) -> None:
         """Record an outcome."""
         self._active.pop(handle.conversation_id, None)
-        self._core.conversations.touch(
-            handle.conversation_id,
-            record(handle.conversation_id, handle.run_id, status, code, message, unfinished=unfinished),
-        )
+        ended = record(handle.conversation_id, handle.run_id, status, code, message, unfinished=unfinished)
+        self.records.setdefault(handle.conversation_id, {})[handle.run_id] = ended
+        self._core.conversations.touch(handle.conversation_id, ended)
         self.changed(handle.conversation_id)
 
     def stop(self, conversation_id: str) -> bool:
@@ -323,9 +353,14 @@ class FakeCore:
         self.calls: list[str] = []
         self.conversations = FakeConversations(self)
         self.runs = FakeRuns(self)
+        self.neighbours = FakeNeighbours()
         self.decisions = FakeDecisions()
         self.engines = FakeEngines()
         self.servers = FakeServers()
+        self.tool_host = self.servers
+        self.doctor = FakeDoctor()
+        self.exports = FakeExports()
+        self.paths = AppPaths(Path("data"), Path("data/config"), Path("data/logs"))
         self.notices: list[Notice] = []
         self.settings = FakeSettings()
 

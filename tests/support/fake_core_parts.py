@@ -1,13 +1,16 @@
 """The passive parts of the fake core: what does not run, and makers of records for tests."""
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Literal
 
 from sophos_desktop.core.domain.conversation import Message, MessageState, Role
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
+from sophos_desktop.core.domain.exports import ExportFormat
 from sophos_desktop.core.domain.ports import DecisionKind
 from sophos_desktop.core.domain.run import RunKind, RunRecord, RunStatus
 from sophos_desktop.core.domain.specs import (
@@ -39,6 +42,21 @@ class FakeClock:
     def monotonic(self) -> float:
         """Seconds since the epoch of the fake."""
         return self.moment.timestamp()
+
+
+class FakeNeighbours:
+    """No other process."""
+
+    def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Nothing changes."""
+        return lambda: None
+
+    async def executing(self, conversation_id: str) -> None:
+        """Nobody."""
+
+    async def request_stop(self, conversation_id: str) -> bool:
+        """Nothing to stop."""
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +117,18 @@ class FakeServers:
 
     def __init__(self) -> None:
         self.current: list[ServerStatus] = []
+        self.restarted: list[str] = []
         self._listeners: list[Callable[[], None]] = []
 
     def statuses(self) -> Sequence[ServerStatus]:
         """As the test set them."""
         return self.current
+
+    async def restart(self, name: str) -> ServerStatus:
+        """It is ready afterwards."""
+        self.restarted.append(name)
+        self.set(*(replace(s, state=ServerState.READY) if s.name == name else s for s in self.current))
+        return next(status for status in self.current if status.name == name)
 
     def set(self, *statuses: ServerStatus) -> None:
         """Change them all."""
@@ -117,11 +142,94 @@ class FakeServers:
         return lambda: self._listeners.remove(listener)
 
 
+@dataclass(frozen=True, slots=True)
+class FakeItem:
+    """A setting."""
+
+    key: str
+    value: Any
+    source: str = "default"
+
+
 class FakeSettings:
-    """Settings with a theme."""
+    """A theme, a step limit that must be a number, and an address that the environment sets."""
 
     def __init__(self) -> None:
-        self.current = SimpleNamespace(ui=SimpleNamespace(theme="system"))
+        self.path = Path("settings.toml")
+        self.known = {
+            "engine.host": FakeItem("engine.host", "10.0.0.1:11434", "OLLAMA_HOST"),
+            "answer.thinking": FakeItem("answer.thinking", None),
+            "answer.step_limit": FakeItem("answer.step_limit", 25),
+            "ui.theme": FakeItem("ui.theme", "system"),
+        }
+
+    @property
+    def current(self) -> SimpleNamespace:
+        """What holds, as the window reads it."""
+        return SimpleNamespace(ui=SimpleNamespace(theme=self.known["ui.theme"].value))
+
+    def items(self) -> Sequence[FakeItem]:
+        """All of them."""
+        return tuple(self.known.values())
+
+    def set(self, key: str, text: str) -> None:
+        """Refuses what is no number where one is wanted."""
+        if key == "answer.step_limit" and text and not text.isdecimal():
+            raise SophosError(ErrorCode.BAD_REQUEST, f"{key} cannot be '{text}'")
+        defaults = {"answer.step_limit": 25, "ui.theme": "system"}
+        source = str(self.path) if text else "default"
+        self.known[key] = FakeItem(key, text or defaults.get(key), source)
+
+
+@dataclass(frozen=True, slots=True)
+class FakeCheck:
+    """What a doctor found."""
+
+    id: str
+    ok: bool
+    text: str
+    remedy: str = ""
+
+
+class FakeDoctor:
+    """Finds one thing wrong."""
+
+    async def examine(self) -> Sequence[FakeCheck]:
+        """Two checks."""
+        return (
+            FakeCheck("data_dir", True, "Everything is kept in data"),
+            FakeCheck("engine", False, "Nobody answers", "Start Ollama"),
+        )
+
+
+class FakeExports:
+    """Writes nothing; `gate` holds it."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[tuple[str, ...], Path, ExportFormat]] = []
+        self.error: SophosError | None = None
+        self.gate = asyncio.Event()
+        self.gate.set()
+
+    async def write(
+        self,
+        conversation_ids: Sequence[str],
+        target: Path,
+        kind: ExportFormat,
+        on_progress: Callable[[int, int], None] | None = None,
+        *,
+        into_folder: bool | None = None,
+    ) -> Sequence[Path]:
+        """The first one at once, the others once the gate is open."""
+        self.asked.append((tuple(conversation_ids), target, kind))
+        if self.error is not None:
+            raise self.error
+        if on_progress is not None:
+            on_progress(1, len(conversation_ids))
+        await self.gate.wait()
+        if not into_folder:
+            return [target]
+        return [target / kind.file_name(conversation_id) for conversation_id in conversation_ids]
 
 
 def record(

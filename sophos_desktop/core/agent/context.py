@@ -84,6 +84,7 @@ def fit_prompt(
     budget = int((num_ctx - reserve) / tokens_per_character) - fixed
     result_limit = max(_SMALLEST_RESULT_CHARACTERS, int(num_ctx * SHARE_OF_ONE_RESULT / tokens_per_character))
     clipper = _Clipper(result_limit)
+    history = [message for message in history if _says_something(message)]
     turns = [[clipper.clip(message) for message in turn] for turn in _turns(history)]
     kept = _newest_that_fit(turns, budget, tokens_per_character)
     if len(kept) == 1 and _size(kept[0], tokens_per_character) > budget:
@@ -122,6 +123,11 @@ class _Clipper:
         copy = for_engine(message, f"{text[:limit]}\n[… {left_out} more characters were left out …]")
         self.clipped[id(copy)] = copy, message
         return copy
+
+
+def _says_something(message: BaseMessage) -> bool:
+    """False for an answer that was cut while the model still thought: an engine has no use for it."""
+    return not isinstance(message, AIMessage) or bool(text_of(message) or message.tool_calls)
 
 
 def _turns(history: Sequence[BaseMessage]) -> list[list[BaseMessage]]:

@@ -54,6 +54,12 @@ def _error(context: RunContext, task: ToolTask, text: str) -> ToolMessage:
     return tool_answer(task, text, ToolStatus.ERROR, task["args"], now, context.run_id)
 
 
+def _status(result: ToolResult) -> ToolStatus:
+    if result.lost:
+        return ToolStatus.INTERRUPTED
+    return ToolStatus.ERROR if result.is_error else ToolStatus.OK
+
+
 class _Call:
     """One call on its way to an answer."""
 
@@ -74,8 +80,8 @@ class _Call:
 
     async def _repeat_recorded(self, attempt: ToolAttempt) -> ToolMessage:
         # Without its text a checkpoint held the result already, and this task would not be open.
-        result = attempt.result or ToolResult(OUTCOME_UNKNOWN, is_error=True)
-        status = ToolStatus.ERROR if result.is_error else ToolStatus.OK
+        result = attempt.result or ToolResult(OUTCOME_UNKNOWN, is_error=True, lost=True)
+        status = _status(result)
         await self._tell(ToolCallFinished(self._task["id"], status.value, result.text, None, recorded=True))
         return self._message(result.text, status, attempt.args)
 
@@ -124,7 +130,8 @@ class _Call:
         started = ToolCallStarted(self._task["id"], spec.server, spec.tool, dict(args), attempt.attempt)
         await self._context.sink.emit(*self._step_started(), started)
         began = self._context.clock.monotonic()
-        result, status = await self._send(spec, args)
+        result = await self._send(spec, args)
+        status = _status(result)
         duration = round((self._context.clock.monotonic() - began) * 1000)
         try:
             recorded = await self._context.journal.finish_attempt(attempt, result)
@@ -151,16 +158,15 @@ class _Call:
         except SophosError as error:
             _log.info("%s could not be traced: %s", event.type, error.code)
 
-    async def _send(self, spec: ToolSpec, args: Mapping[str, Any]) -> tuple[ToolResult, ToolStatus]:
+    async def _send(self, spec: ToolSpec, args: Mapping[str, Any]) -> ToolResult:
         try:
-            result = await self._context.catalog.call(spec, args)
+            return await self._context.catalog.call(spec, args)
         except ToolServerDown as error:
             text = f"The tool server {spec.server} is not available: {error}"
             await self._tell(Notice(NoticeCode.TOOL_SERVER_DOWN.value, text))
-            return ToolResult(text, is_error=True), ToolStatus.ERROR
+            return ToolResult(text, is_error=True)
         except ToolCallLost as error:
-            return ToolResult(f"{error} {OUTCOME_UNKNOWN}", is_error=True), ToolStatus.INTERRUPTED
-        return result, ToolStatus.ERROR if result.is_error else ToolStatus.OK
+            return ToolResult(f"{error} {OUTCOME_UNKNOWN}", is_error=True, lost=True)
 
     async def _say(self, text: str, status: ToolStatus) -> ToolMessage:
         """An answer for which nothing is sent."""

@@ -140,11 +140,13 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a call gave: `text` for the model; `content` the parts as the protocol gave them."""
+    """What a call gave: `text` for the model; `content` the parts as the protocol gave them; `lost`: it was
+    sent and nothing came back, so nobody knows whether it took effect."""
 
     text: str
     is_error: bool = False
     content: tuple[Mapping[str, Any], ...] = ()
+    lost: bool = False
 
 
 class ServerState(StrEnum):

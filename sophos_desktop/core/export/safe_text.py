@@ -12,12 +12,14 @@ from markdown_it.token import Token
 
 _ODD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _BACKTICKS = re.compile("`+")
-_SPECIAL = re.compile(r"[\\`*\[\]<>~]|(?<!\w)_|_(?!\w)|&(?=#|\w+;)|^#|#(?=#*\s*$)", re.MULTILINE)
+_SPECIAL = re.compile(r"[\\`*\[\]<>~]|(?<![^\W_])_|_(?![^\W_])|&(?=#|\w+;)|^#|#(?=#*\s*$)", re.MULTILINE)
 
 # What goes on over blank lines until it is closed; anything else ends with the next heading.
 _MAY_STAY_OPEN = re.compile(
     r"^ {0,3}(?:`{3}|~{3}|<[!?]|<(?:script|pre|style|textarea)\b)", re.MULTILINE | re.IGNORECASE
 )
+_FENCE = re.compile(r"^( {0,3})(`{3,}|~{3,})(.*)$", re.MULTILINE)
+_HTML_LINE = re.compile(r"^ {0,3}<", re.MULTILINE)
 _SENTINEL = "\n\n## end\n"
 _CLOSERS = (("<!--", "-->"), ("<?", "?>"), ("<![cdata[", "]]>"), ("<!", ">"))
 _ROUNDS = 4
@@ -84,7 +86,7 @@ def closed(text: str) -> str:
     """Markdown as it was written, with what it leaves open closed behind it."""
     text = plain(text)
     result = text
-    if _MAY_STAY_OPEN.search(text) is not None:
+    if _MAY_STAY_OPEN.search(text) is not None and not _fences_match(text):
         for _ in range(_ROUNDS):
             closer = _block_closer(result)
             if closer is None:
@@ -95,6 +97,24 @@ def closed(text: str) -> str:
     if _MAY_BE_ELEMENT.search(text) is not None and (left := [*_open_elements(result)]):
         result = result.rstrip("\n") + "\n\n" + "".join(f"</{name}>" for name in reversed(left))
     return result
+
+
+def _fences_match(text: str) -> bool:
+    """True if every fence is surely closed; a short cut for most texts with code, past the slow parser.
+
+    A fence without an indent is one whatever block is open around it, but for a block of HTML."""
+    if _HTML_LINE.search(text) is not None:
+        return False
+    opening = ""
+    for indent, row, rest in _FENCE.findall(text):
+        if indent:
+            return False
+        if not opening:
+            # With a backtick behind it, it is code within a line.
+            opening = "" if row[0] == "`" and "`" in rest else row
+        elif row.startswith(opening) and not rest.strip(" \t"):
+            opening = ""
+    return not opening
 
 
 def _block_closer(text: str) -> str | None:

@@ -3,7 +3,7 @@
 Invariant: needs no engine and no tool server; texts come from the thread, states from the rows.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from sophos_desktop.core.domain.conversation import Conversation, ConversationStatus, Message
@@ -36,6 +36,10 @@ class Conversations:
     ) -> Sequence[Conversation]:
         """The list, newest first. `query`: part of the title."""
         return await self._stores.conversations.find_all(statuses=statuses, query=query, tag=tag, limit=limit)
+
+    async def stamps(self) -> Mapping[str, object]:
+        """Something for each conversation that is another thing once its entry in the list is."""
+        return await self._stores.conversations.stamps()
 
     async def find(self, id_or_part: str) -> Conversation:
         """By id, or a beginning or ending of it of at least four characters.

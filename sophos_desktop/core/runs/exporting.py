@@ -37,6 +37,8 @@ _REMEDIES = {
     errno.ENOSPC: "Free some space on the disk, or choose another folder",
     errno.ENOENT: "Choose a folder that exists",
     errno.ENOTDIR: "Choose a folder that exists",
+    errno.EEXIST: "Choose another name: there is a file of this one, and a folder is needed",
+    errno.ENAMETOOLONG: "Choose a shorter name",
     errno.EISDIR: "Give the name of a file",
 }
 # What is wrong with one conversation and says nothing about the others.
@@ -90,7 +92,7 @@ class Exports:
         Raises SophosError EXPORT_FAILED (with the system's reason), NOT_FOUND, THREAD_UNREADABLE, STORE_*."""
         ids = list(dict.fromkeys(conversation_ids))
         if into_folder is None:
-            into_folder = len(ids) != 1 or await _in_worker(target.is_dir)
+            into_folder = len(ids) != 1 or await _in_worker(lambda: _is_folder(target))
         if into_folder:
             await _in_worker(lambda: _make_folder(target))
         written: list[Path] = []
@@ -173,6 +175,13 @@ def _write_file(path: Path, chunks: Generator[str, None, None], given_up: thread
                     raise _GivenUp
         except OSError as error:
             raise _export_failed(path, error) from error
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError as error:
+        raise _export_failed(path, error) from error
 
 
 def _make_folder(folder: Path) -> None:

@@ -48,6 +48,18 @@ class ConversationStore:
             found = [entry for entry in found if tag in entry.tags][:limit]
         return found
 
+    async def stamps(self) -> dict[str, tuple[str, str, int]]:
+        """Title, time and count of each conversation: cheap to read, and other once its entry is."""
+        columns = (
+            conversations.c.id,
+            conversations.c.title,
+            conversations.c.updated_at,
+            conversations.c.message_count,
+        )
+        statement = select(*columns).where(conversations.c.deleted_at.is_(None))
+        async with self._database.read() as connection:
+            return {row[0]: (row[1], row[2], row[3]) for row in await connection.execute(statement)}
+
     async def get(self, conversation_id: str) -> Conversation | None:
         """One conversation, or None."""
         statement = select(conversations).where(

@@ -77,6 +77,9 @@ class Database:
             await self._patiently(self._connect_writer)
             if version < CURRENT_VERSION:
                 await self._migrate(version, backups_dir)
+            else:
+                # The program has started well since the last migration: deleted texts must not live on there.
+                await asyncio.to_thread(_remove_backups, self.path, backups_dir)
 
     async def _patiently(self, attempt: Callable[[], Awaitable[_T]]) -> _T:
         loop = asyncio.get_running_loop()
@@ -243,6 +246,11 @@ def _touch(path: Path) -> None:
     """Make the file with the right mode before SQLite does; its -wal and -shm inherit it."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     os.close(descriptor)
+
+
+def _remove_backups(path: Path, backups_dir: Path) -> None:
+    for backup in backups_dir.glob(f"{path.stem}-schema-*.db"):
+        backup.unlink(missing_ok=True)
 
 
 def _copy_database(source: Path, target: Path) -> None:

@@ -85,10 +85,21 @@ def decision(row: Row) -> Decision:
 
 def tool_result_to_text(result: ToolResult) -> str:
     """A result as JSON text; lone surrogates survive as escapes."""
-    return json.dumps({"text": result.text, "is_error": result.is_error, "content": list(result.content)})
+    value = {
+        "text": result.text,
+        "is_error": result.is_error,
+        "content": list(result.content),
+        "lost": result.lost,
+    }
+    return json.dumps(value)
 
 
 def tool_result_from_text(text: str) -> ToolResult:
     """What `tool_result_to_text` wrote."""
     value = json.loads(text)
-    return ToolResult(text=value["text"], is_error=value["is_error"], content=tuple(value["content"]))
+    return ToolResult(
+        text=value["text"],
+        is_error=value["is_error"],
+        content=tuple(value["content"]),
+        lost=value.get("lost", False),
+    )

@@ -187,6 +187,12 @@ class RunStore:
                 .where(runs.c.id == run_id, runs.c.status == RunStatus.WAITING.value)
                 .values(status=RunStatus.RUNNING.value, owner=owner, stop_requested=0)
             )
+            conversation = select(runs.c.conversation_id).where(runs.c.id == run_id).scalar_subquery()
+            await connection.execute(
+                update(conversations)
+                .where(conversations.c.id == conversation)
+                .values(updated_at=to_text(self._clock.now()))
+            )
             return result.rowcount == 1
 
     async def finish(self, run_id: str, outcome: Outcome, *, owner: str | None) -> bool:

@@ -42,6 +42,7 @@ class Composer(QPlainTextEdit):
         self._composed.setSingleShot(True)
         self._composed.setInterval(0)
         self._composed.timeout.connect(self._on_composed)
+        self.document().clearUndoRedoStacks()  # setting it up is nothing to undo
         self.textChanged.connect(self._on_text_changed)
 
     @property

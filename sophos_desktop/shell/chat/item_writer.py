@@ -1,33 +1,22 @@
 """Writes one item of the transcript into its frame.
 
-Invariant: what is written depends on the item, the theme and the column alone, so that an item drawn again
-looks as it did.
+Invariant: what is written depends on the item, the theme, the column and what the reader opened alone, so
+that an item drawn again looks as it did.
 """
 
 from PySide6.QtGui import QFontMetrics, QTextCharFormat, QTextCursor, QTextFrameFormat
 
 from sophos_desktop.core.domain.conversation import MessageState
 from sophos_desktop.shell.chat.document_builder import DocumentBuilder
+from sophos_desktop.shell.chat.folds import Folds, fold_address
 from sophos_desktop.shell.chat.items import AnswerItem, Item, ToolItem, UserItem
 from sophos_desktop.shell.chat.text_formats import TextFormats
+from sophos_desktop.shell.chat.tool_writer import ToolWriter
 from sophos_desktop.shell.theme.fonts import text_font
 from sophos_desktop.shell.theme.tokens import BUBBLE_WIDTH, READING_SIZE, Tokens
 
-THINKING_SCHEME = "sophos-thinking"
-_RESULT_LINES = 6
-_RESULT_CHARACTERS = 1_200
-_ARGUMENT_CHARACTERS = 200
 _BUBBLE_PADDING = 14
 _FRAME_PADDING = 8
-_TOOL_WORDS = {
-    None: "Waits",
-    "running": "Running…",
-    "ok": "Done",
-    "error": "Error",
-    "interrupted": "Outcome unknown",
-    "denied": "Denied",
-    "skipped": "Skipped",
-}
 
 
 class ItemWriter:
@@ -62,7 +51,7 @@ class ItemWriter:
             return 12
         return 24 if isinstance(item, UserItem) else 12
 
-    def write(self, item: Item, cursor: QTextCursor, *, shows_thinking: bool) -> None:
+    def write(self, item: Item, cursor: QTextCursor, folds: Folds) -> None:
         """Write `item` at `cursor`, which stands in the empty frame."""
         builder = DocumentBuilder(cursor, self.formats)
         if isinstance(item, UserItem):
@@ -73,13 +62,13 @@ class ItemWriter:
             block.setRightMargin(_BUBBLE_PADDING - _FRAME_PADDING)
             builder.paragraph(block, self.formats.reading(), item.text)
         elif isinstance(item, ToolItem):
-            self._write_tool(item, builder)
+            ToolWriter(builder, self.formats, folds, self._column_width).write(item)
         else:
-            self._write_answer(item, builder, shows_thinking=shows_thinking)
+            self._write_answer(item, builder, folds)
 
-    def _write_answer(self, item: AnswerItem, builder: DocumentBuilder, *, shows_thinking: bool) -> None:
+    def _write_answer(self, item: AnswerItem, builder: DocumentBuilder, folds: Folds) -> None:
         if item.thinking:
-            self._write_thinking(item, builder, shows_thinking=shows_thinking)
+            self._write_thinking(item, builder, folds)
         if item.text:
             builder.write(item.text)
         if item.state is MessageState.INCOMPLETE:
@@ -89,15 +78,16 @@ class ItemWriter:
         elif not item.text and not item.thinking and not item.live:
             self._mark(builder, "No text", self._tokens.text_3)
 
-    def _write_thinking(self, item: AnswerItem, builder: DocumentBuilder, *, shows_thinking: bool) -> None:
-        words = len(item.thinking.split())
+    def _write_thinking(self, item: AnswerItem, builder: DocumentBuilder, folds: Folds) -> None:
+        count = len(item.thinking.split())
         is_thinking = item.live and not item.text
-        is_open = shows_thinking or is_thinking
-        head = "Thinking…" if is_thinking else f"{'▾' if is_open else '▸'} Thought in {words} words"
+        is_open = is_thinking or folds.is_open(item.key, default=False)
+        words = f"{count:,} word" if count == 1 else f"{count:,} words"
+        head = "Thinking…" if is_thinking else f"{'▾' if is_open else '▸'}  Thought in {words}"
         characters = QTextCharFormat(self.formats.small())
         if not is_thinking:
             characters.setAnchor(True)
-            characters.setAnchorHref(f"{THINKING_SCHEME}:{item.key}")
+            characters.setAnchorHref(fold_address(item.key))
         builder.paragraph(self.formats.block(), characters, head)
         if is_open:
             block = self.formats.block(2, 16, 20)
@@ -105,30 +95,3 @@ class ItemWriter:
 
     def _mark(self, builder: DocumentBuilder, words: str, colour: str) -> None:
         builder.paragraph(self.formats.block(8), self.formats.small(colour), words)
-
-    def _write_tool(self, item: ToolItem, builder: DocumentBuilder) -> None:
-        colours = {"error": self._tokens.danger, "interrupted": self._tokens.plum, "ok": self._tokens.success}
-        status = item.status
-        colour = colours.get(status or "", self._tokens.text_3)
-        cursor = builder.paragraph(self.formats.block(0, 0, 20), self.formats.quiet())
-        if item.server:
-            cursor.insertText(item.server + "  ", self.formats.quiet())
-        cursor.insertText(item.tool, self.formats.code(self._tokens.text))
-        cursor.insertText("  ·  ", self.formats.small())
-        cursor.insertText(_TOOL_WORDS.get(status, status or ""), self.formats.small(colour))
-        if item.arguments and item.arguments != "{}":
-            self._code_line(builder, _clip(item.arguments, 1, _ARGUMENT_CHARACTERS))
-        if item.result:
-            self._code_line(builder, _clip(item.result, _RESULT_LINES, _RESULT_CHARACTERS))
-
-    def _code_line(self, builder: DocumentBuilder, text: str) -> None:
-        block = self.formats.block(4, 0, 18)
-        builder.paragraph(block, self.formats.code(self._tokens.text_2), text)
-
-
-def _clip(text: str, lines: int, characters: int) -> str:
-    """The beginning of a text, and how long all of it is if something is missing."""
-    head = "\n".join(text.splitlines()[:lines])[:characters]
-    if len(head) >= len(text.rstrip()):
-        return head
-    return f"{head} … ({len(text):,} characters in all)"

@@ -9,17 +9,17 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Signal
 
-from sophos_desktop.core.domain.conversation import Conversation
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.events import SittingEnded
-from sophos_desktop.core.domain.run import RunStatus
 from sophos_desktop.foundation.tasks import TaskOwner
+from sophos_desktop.shell.async_slots import connect_async
 from sophos_desktop.shell.chat.chat_view import ChatView
 from sophos_desktop.shell.chat.decision_flow import DecisionFlow
 from sophos_desktop.shell.chat.drafts import DraftKeeper, joined
+from sophos_desktop.shell.chat.foreign_runs import ForeignRuns
 from sophos_desktop.shell.chat.items import TranscriptItems
 from sophos_desktop.shell.chat.live_run import LiveRun
-from sophos_desktop.shell.chat.run_words import error_of_run, resume_sentences
+from sophos_desktop.shell.chat.outcome import show_outcome
 from sophos_desktop.shell.chat.sent_texts import SentTexts, without_sent
 from sophos_desktop.shell.event_bridge import EventBridge
 from sophos_desktop.shell.facade import Core, RunHandle
@@ -49,6 +49,7 @@ class ChatPresenter(QObject):
         self._items = TranscriptItems()
         self._live = LiveRun(view, bridge, self._items, lambda: self._conversation_id, self)
         self._questions = DecisionFlow(view, owner, self._open_core, self._reload, self._go_on, self)
+        self._foreign = ForeignRuns(owner, self._idle_conversation, self)
         self._conversation_id: str | None = None
         self._generation = 0
         self._sending: set[str | None] = set()
@@ -65,6 +66,8 @@ class ChatPresenter(QObject):
         view.resume_requested.connect(self.resume)
         view.composer.edited.connect(self._on_edited)
         bridge.ended.connect(self._on_ended)
+        self._foreign.appeared.connect(self._on_foreign_run)
+        connect_async(self._foreign.changed, self._reload, owner, "show what another process did")
         self._update()
 
     @property
@@ -98,6 +101,7 @@ class ChatPresenter(QObject):
         """The core is open: show what was open last, unless something was typed meanwhile."""
         self._core = core
         self._unsubscribe = core.runs.subscribe(self._on_run_changed)
+        self._foreign.attach(core)
         try:
             last = await core.conversations.app_state(LAST_CONVERSATION)
             is_idle = not self._view.composer.text and not self._sending
@@ -127,6 +131,7 @@ class ChatPresenter(QObject):
     def detach(self) -> None:
         """The core is about to close."""
         self._unsubscribe()
+        self._foreign.detach()
         self._bridge.leave()
         self._core = None
 
@@ -219,8 +224,10 @@ class ChatPresenter(QObject):
         else:
             self._view.show_empty()
         self._questions.show(pending)
-        self._show_outcome(conversation)
+        self._is_resumable = show_outcome(self._view, conversation, is_waiting=self._questions.is_waiting)
+        self._foreign.shows(conversation)
         self._follow_active(conversation_id)
+        self._foreign.look()
         self._update()
 
     async def _show_unreadable(self, error: SophosError) -> None:
@@ -230,20 +237,7 @@ class ChatPresenter(QObject):
             self._view.show_transcript()
             self._view.show_error(error)
 
-    def _show_outcome(self, conversation: Conversation) -> None:
-        run = conversation.last_run
-        self._is_resumable = conversation.resumable and not self._questions.is_waiting
-        self._view.resume_banner.hide()
-        if run is None:
-            return
-        if run.status is RunStatus.FAILED:
-            self._view.show_error(error_of_run(run.error_code, run.error_message))
-        if self._is_resumable:
-            self._view.resume_banner.show_message(*resume_sentences(run.status))
-        if run.status is RunStatus.RUNNING and self._open_core().runs.active(conversation.id) is None:
-            self._view.show_notice("Another Sophos process is working on this conversation.")
-
-    async def _reload(self, conversation_id: str, error: SophosError | None) -> None:
+    async def _reload(self, conversation_id: str, error: SophosError | None = None) -> None:
         if conversation_id == self._conversation_id:
             await self._load(conversation_id, is_new=False)
         if error is not None and conversation_id == self._conversation_id:
@@ -316,6 +310,18 @@ class ChatPresenter(QObject):
         if handle is not None and handle is not self._followed and not self.is_running:
             self._follow(handle)
 
+    def _idle_conversation(self) -> str | None:
+        """The open conversation, if no run that is followed tells of it already."""
+        is_busy = self.is_running or self._is_loading or self._conversation_id in self._sending
+        return None if is_busy else self._conversation_id
+
+    def _on_foreign_run(self, handle: RunHandle) -> None:
+        is_new = self._followed is None or self._followed.run_id != handle.run_id or not self.is_running
+        if handle.conversation_id == self._conversation_id and is_new:
+            self._view.clear_messages()
+            self._view.show_notice("Another Sophos process writes this answer; it is shown step by step.")
+            self._follow(handle)
+
     def _on_run_changed(self, conversation_id: str) -> None:
         is_mine = conversation_id in self._sending
         if self._core is not None and conversation_id == self._conversation_id and not is_mine:
@@ -355,7 +361,9 @@ class ChatPresenter(QObject):
     def stop(self) -> None:
         """Stop the open conversation's run; its end follows as an event."""
         if self._core is not None and self._conversation_id is not None and self.can_stop:
-            self._is_stopping = self._core.runs.stop(self._conversation_id)
+            if not self._core.runs.stop(self._conversation_id):
+                self._foreign.request_stop(self._conversation_id)
+            self._is_stopping = True
             self._update()
 
     def resume(self) -> None:

@@ -9,12 +9,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import QUrl, Signal
-from PySide6.QtGui import QResizeEvent, QTextCursor, QTextFrame
+from PySide6.QtGui import QKeyEvent, QResizeEvent, QTextCursor, QTextFrame
 from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
 
-from sophos_desktop.shell.chat.item_writer import THINKING_SCHEME, ItemWriter
-from sophos_desktop.shell.chat.items import Item
+from sophos_desktop.shell.chat.folds import ALL_SCHEME, FOLD_SCHEME, Folds
+from sophos_desktop.shell.chat.item_writer import ItemWriter
+from sophos_desktop.shell.chat.items import Item, ToolItem
 from sophos_desktop.shell.chat.markdown import may_open
+from sophos_desktop.shell.chat.tool_writer import opens_by_itself
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.tokens import COLUMN_MARGIN, COLUMN_WIDTH
 
@@ -51,7 +53,8 @@ class Transcript(QTextBrowser):
         self._items: Sequence[Item] = ()
         self._shown: list[_Shown] = []
         self._earlier = 0
-        self._open_thinking: set[str] = set()
+        self._folds = Folds()
+        self._follows_by_key = False
         self.anchorClicked.connect(self._on_anchor_clicked)
         self._follows_end = True
         self.verticalScrollBar().rangeChanged.connect(self._on_range_changed)
@@ -70,7 +73,7 @@ class Transcript(QTextBrowser):
     def open_items(self, items: Sequence[Item]) -> None:
         """Show another conversation, from its end."""
         self._earlier = max(0, len(items) - _WINDOW)
-        self._open_thinking.clear()
+        self._folds.clear()
         self._items = items
         self._write_all()
         self._scroll_to_end()
@@ -149,7 +152,7 @@ class Transcript(QTextBrowser):
 
     def _fill(self, frame: QTextFrame, item: Item) -> None:
         cursor = frame.firstCursorPosition()
-        self._writer.write(item, cursor, shows_thinking=item.key in self._open_thinking)
+        self._writer.write(item, cursor, self._folds)
 
     def _cut(self, count: int) -> None:
         """Take away all items but the first `count`."""
@@ -204,8 +207,12 @@ class Transcript(QTextBrowser):
         address = url.toString()
         if address == _EARLIER:
             self._show_earlier()
-        elif url.scheme() == THINKING_SCHEME:
-            self._toggle_thinking(address.removeprefix(THINKING_SCHEME + ":"))
+        elif url.scheme() == FOLD_SCHEME:
+            self._toggle(address.removeprefix(FOLD_SCHEME + ":"), address)
+        elif url.scheme() == ALL_SCHEME:
+            part = address.removeprefix(ALL_SCHEME + ":")
+            self._folds.show_all(part)
+            self._write_in_place(part.rpartition("/")[0])
         elif may_open(address):
             self.link_chosen.emit(address)
 
@@ -216,8 +223,46 @@ class Transcript(QTextBrowser):
         self._write_all()
         bar.setValue(max(0, bar.maximum() - below))
 
-    def _toggle_thinking(self, key: str) -> None:
-        self._open_thinking ^= {key}
+    def _toggle(self, key: str, address: str) -> None:
+        """Open or close a block; who came by keyboard stays on its link."""
+        shown = next((shown for shown in self._shown if shown.item.key == key), None)
+        if shown is None:
+            return
+        value = self.verticalScrollBar().value()
+        default = isinstance(shown.item, ToolItem) and opens_by_itself(shown.item)
+        self._folds.set_open(key, is_open=not self._folds.is_open(key, default=default))
+        self._write_in_place(key)
+        if self._follows_by_key:
+            self._select_link(shown.frame.firstPosition(), address)
+        else:
+            self.setTextCursor(QTextCursor(self.document()))  # Qt selects the link that was clicked
+            self.verticalScrollBar().setValue(value)
+
+    def _write_in_place(self, key: str) -> None:
+        """Write an item again, with what is above it where it was."""
+        value = self.verticalScrollBar().value()
+        self._follows_end = False
         for shown in self._shown:
             if shown.item.key == key:
                 self._rewrite(shown, shown.item)
+        self.verticalScrollBar().setValue(value)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Remember that a link is followed by key."""
+        self._follows_by_key = True
+        try:
+            super().keyPressEvent(event)
+        finally:
+            self._follows_by_key = False
+
+    def _select_link(self, start: int, address: str) -> None:
+        """Put the keyboard's place on a link: Qt takes a selected link for the one that Enter follows."""
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(start)
+        while cursor.movePosition(QTextCursor.MoveOperation.NextCharacter, QTextCursor.MoveMode.KeepAnchor):
+            if cursor.charFormat().anchorHref() != address:
+                cursor.movePosition(
+                    QTextCursor.MoveOperation.PreviousCharacter, QTextCursor.MoveMode.KeepAnchor
+                )
+                break
+        self.setTextCursor(cursor)

@@ -1,18 +1,20 @@
 """Keeps the list model in step with the core: reads it once, then each conversation that changed.
 
 Invariant: changes are read one after the other, each conversation at most once for any number of changes
-that came meanwhile.
+that came meanwhile. What other processes change is found by comparing stamps, after the file changed.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.foundation.tasks import TaskOwner
 from sophos_desktop.shell.async_slots import connect_async
 from sophos_desktop.shell.conversations.list_model import ConversationListModel
 from sophos_desktop.shell.facade import Core
+
+LOOK_MILLISECONDS = 500
 
 
 class ConversationFeed(QObject):
@@ -31,19 +33,44 @@ class ConversationFeed(QObject):
         self._changed: dict[str, None] = {}
         self._is_reading = False
         self._unsubscribe: Callable[[], None] = lambda: None
+        self._leave_neighbours: Callable[[], None] = lambda: None
+        self._stamps: Mapping[str, object] = {}
+        self._look = QTimer(self)
+        self._look.setSingleShot(True)
+        self._look.setInterval(LOOK_MILLISECONDS)
+        self._look.timeout.connect(self._on_look)
         connect_async(model.rename_requested, self._rename, owner, "rename conversation")
 
     async def attach(self, core: Core) -> None:
         """Read the whole list. Raises SophosError of the store."""
         self._core = core
         self._unsubscribe = core.runs.subscribe(self.mark_changed)
+        self._stamps = await core.conversations.stamps()
         self._model.reset(await core.conversations.find_all())
+        self._leave_neighbours = core.neighbours.subscribe(self._on_file_changed)
         self.loaded.emit()
 
     def detach(self) -> None:
         """The core is about to close."""
         self._unsubscribe()
+        self._leave_neighbours()
+        self._look.stop()
         self._core = None
+
+    def _on_file_changed(self) -> None:
+        if not self._look.isActive():
+            self._look.start()
+
+    def _on_look(self) -> None:
+        if self._core is not None:
+            self._owner.spawn(self._compare(self._core), "look for foreign changes")
+
+    async def _compare(self, core: Core) -> None:
+        """Read again what is another than it was; what this process itself changed is among it."""
+        before, self._stamps = self._stamps, await core.conversations.stamps()
+        for conversation_id in before.keys() | self._stamps.keys():
+            if before.get(conversation_id) != self._stamps.get(conversation_id):
+                self.mark_changed(conversation_id)
 
     def mark_changed(self, conversation_id: str) -> None:
         """Read a conversation again soon."""

@@ -6,14 +6,13 @@ Invariant: checking changes nothing; one examination is under way at a time.
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QWidget
 
 from sophos_desktop.foundation.tasks import TaskOwner
 from sophos_desktop.shell.facade import Check, Core
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.widgets.plain_dialog import PlainDialog
-from sophos_desktop.shell.widgets.shapes import Shape, shape_pixmap
+from sophos_desktop.shell.widgets.shapes import Shape, shape_icon
 
 
 class DoctorDialog(PlainDialog):
@@ -57,8 +56,8 @@ class DoctorDialog(PlainDialog):
 
     def _fill(self, checks: Sequence[Check]) -> None:
         tokens, ratio = self._theme.tokens, self.devicePixelRatioF()
-        good = QIcon(shape_pixmap(Shape.DONE, 14, tokens.success, ratio))
-        bad = QIcon(shape_pixmap(Shape.FAILED, 14, tokens.danger, ratio))
+        good = shape_icon(Shape.DONE, 14, tokens.success, ratio)
+        bad = shape_icon(Shape.FAILED, 14, tokens.danger, ratio)
         self._list.clear()
         for check in checks:
             words = check.text if check.ok or not check.remedy else f"{check.text}\n{check.remedy}"

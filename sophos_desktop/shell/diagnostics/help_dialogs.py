@@ -53,7 +53,7 @@ def keys_of(actions: Iterable[QAction]) -> list[tuple[str, str]]:
     """Each command that has a key, and the key in the platform's words."""
     return [
         (
-            action.text().replace("&", "").removesuffix("…"),
+            action.iconText().replace("&", "").removesuffix("…"),
             action.shortcut().toString(QKeySequence.SequenceFormat.NativeText),
         )
         for action in actions

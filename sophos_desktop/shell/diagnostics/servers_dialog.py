@@ -6,7 +6,6 @@ Invariant: it shows what the core says now, and hears of changes only while it i
 from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import (
     QLabel,
     QListWidget,
@@ -25,7 +24,7 @@ from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.fonts import code_font
 from sophos_desktop.shell.theme.tokens import CODE_SIZE
 from sophos_desktop.shell.widgets.plain_dialog import PlainDialog
-from sophos_desktop.shell.widgets.shapes import Shape, shape_pixmap
+from sophos_desktop.shell.widgets.shapes import Shape, shape_icon
 
 _LOOKS = {
     ServerState.READY: (Shape.DONE, "success"),
@@ -83,6 +82,7 @@ class ServersDialog(PlainDialog):
         splitter = QSplitter(Qt.Orientation.Horizontal, self)
         splitter.addWidget(self._list)
         splitter.addWidget(side)
+        splitter.setHandleWidth(1)
         splitter.setStretchFactor(1, 1)
         splitter.setSizes([230, 450])
         self.body.addWidget(splitter)
@@ -108,8 +108,8 @@ class ServersDialog(PlainDialog):
         self._list.clear()
         for status in statuses:
             shape, colour = _LOOKS[status.state]
-            icon = shape_pixmap(shape, 14, getattr(self._theme.tokens, colour), self.devicePixelRatioF())
-            item = QListWidgetItem(QIcon(icon), f"{status.name}  ·  {status.state.value}")
+            icon = shape_icon(shape, 14, getattr(self._theme.tokens, colour), self.devicePixelRatioF())
+            item = QListWidgetItem(icon, f"{status.name}  ·  {status.state.value}")
             item.setToolTip(status.reason)
             self._list.addItem(item)
         self._list.setCurrentRow(min(row, len(statuses) - 1))

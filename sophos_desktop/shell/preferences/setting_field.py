@@ -66,6 +66,7 @@ class SettingField(QWidget):
         combo = self._combo = QComboBox(self)
         for text, words in self._words.choices:
             combo.addItem(words, text)
+        combo.view().setAccessibleName(self._words.label)
         combo.activated.connect(self._on_edited)
         return combo
 

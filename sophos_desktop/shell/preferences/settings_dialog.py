@@ -34,6 +34,7 @@ class SettingsDialog(PlainDialog):
         self._form.setLabelAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
         area = QScrollArea(self)
         area.setObjectName("settingsForm")
+        area.setAccessibleName("Settings")
         area.setFrameShape(QScrollArea.Shape.NoFrame)
         area.setWidgetResizable(True)
         area.setWidget(self._holder)
@@ -68,7 +69,7 @@ class SettingsDialog(PlainDialog):
         field.edited.connect(self._on_edited)
         label = QLabel(words.label, self._holder)
         label.setFixedWidth(_LABEL_WIDTH)
-        label.setMinimumHeight(32)
+        label.setFixedHeight(32)
         label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._form.addRow(label, field)
         self._fields[key] = field

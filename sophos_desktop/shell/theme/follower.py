@@ -6,7 +6,7 @@ palette and style sheet; who paints by itself hears of it through `changed`.
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from sophos_desktop.shell.theme.style_sheet import palette, style_sheet
 from sophos_desktop.shell.theme.tokens import DARK, LIGHT, Tokens
@@ -44,6 +44,9 @@ class Theme(QObject):
 
     def _apply(self) -> None:
         self.tokens = self._wanted()
-        self._window.setPalette(palette(self.tokens))
+        made = palette(self.tokens)
+        if QApplication.palette() != made:
+            QApplication.setPalette(made)  # for dialogs: a window of its own inherits no palette
+        self._window.setPalette(made)
         self._window.setStyleSheet(style_sheet(self.tokens))
         self.changed.emit()

@@ -195,6 +195,7 @@ class TraceDock(QDockWidget):
     def _on_tick(self) -> None:
         self._trace.refresh_running()
         self._scale()
+        self.tree.viewport().update()  # every bar of the run has another scale now
 
     def _on_theme_changed(self) -> None:
         tokens, ratio = self._theme.tokens, self.devicePixelRatioF()

@@ -14,6 +14,7 @@ from sophos_desktop.core.domain.projection import JsonObject
 from sophos_desktop.foundation.tasks import TaskOwner
 from sophos_desktop.shell.event_bridge import EventBridge
 from sophos_desktop.shell.facade import Core
+from sophos_desktop.shell.trace.nodes import Run
 from sophos_desktop.shell.trace.trace_model import TraceModel
 
 REFRESH_MILLISECONDS = 100
@@ -39,6 +40,7 @@ class TraceFeed(QObject):
         self._wanted: dict[str, None] = {}
         self._arrived: dict[str, list[JsonObject]] = {}
         self._unsubscribe: Callable[[], None] = lambda: None
+        self._leave_neighbours: Callable[[], None] = lambda: None
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(REFRESH_MILLISECONDS)
@@ -50,11 +52,13 @@ class TraceFeed(QObject):
         """The core is open."""
         self._core = core
         self._unsubscribe = core.runs.subscribe(self._on_run_changed)
+        self._leave_neighbours = core.neighbours.subscribe(self._on_file_changed)
 
     def detach(self) -> None:
         """The core is about to close."""
         self._unsubscribe()
-        self._unsubscribe = lambda: None
+        self._leave_neighbours()
+        self._unsubscribe = self._leave_neighbours = lambda: None
         self._timer.stop()
         self._core = None
 
@@ -91,6 +95,11 @@ class TraceFeed(QObject):
             if not self._timer.isActive():
                 self._timer.start()
 
+    def _on_file_changed(self) -> None:
+        # A run that is followed tells by itself what it does; this is about those that are not.
+        if self._conversation_id is not None and self._bridge.following is None and self._is_shown:
+            self._on_run_changed(self._conversation_id)
+
     def _on_wanted(self, run_id: str) -> None:
         self._wanted[run_id] = None
         self._work_soon()
@@ -117,7 +126,9 @@ class TraceFeed(QObject):
             self._is_working = False
 
     async def _step(self, core: Core, generation: int) -> None:
-        if self._is_stale and self._conversation_id is not None:
+        if any(self._model.run(run_id) is not None for run_id in self._arrived):
+            await self._take_arrived(core, generation)
+        elif self._is_stale and self._conversation_id is not None:
             self._is_stale = False
             before = {run.record.id: run.record for run in self._model.runs}
             records = await core.conversations.runs(self._conversation_id)
@@ -126,22 +137,26 @@ class TraceFeed(QObject):
             self._model.set_runs(records)
             for record in records:
                 run = self._model.run(record.id)
-                is_changed = before.get(record.id) != record or record.status.is_active
-                if run is not None and run.is_loaded and is_changed and not self._is_followed(record.id):
+                may_have_more = before.get(record.id) != record or record.status.is_active
+                if run is not None and run.is_loaded and may_have_more and not self._is_told(run):
                     await self._read(core, record.id, generation)
         elif self._wanted:
             run_id = next(iter(self._wanted))
             if not self._arrived_whole(run_id):
                 await self._read(core, run_id, generation)
             self._wanted.pop(run_id, None)
-        elif self._arrived:
-            await self._take_arrived(core, generation)
+        else:
+            self._arrived.clear()  # of a run that is not there any more
 
-    def _is_followed(self, run_id: str) -> bool:
-        return self._bridge.following is not None and self._bridge.following.run_id == run_id
+    def _is_told(self, run: Run) -> bool:
+        """True if nothing needs to be read: the run's events come by themselves, or its end is here."""
+        if self._bridge.following is not None and self._bridge.following.run_id == run.record.id:
+            return True
+        is_over = bool(run.events) and run.events[-1]["type"] == "end"
+        return is_over and not run.record.status.is_active
 
     async def _take_arrived(self, core: Core, generation: int) -> None:
-        run_id = next(iter(self._arrived))
+        run_id = next(run_id for run_id in self._arrived if self._model.run(run_id) is not None)
         run = self._model.run(run_id)
         if run is not None and not run.is_loaded and not self._arrived_whole(run_id):
             await self._read(core, run_id, generation)

@@ -127,7 +127,8 @@ def entries_of_step(run: Run, entry: Entry) -> Iterator[Entry]:
     """What stands below a step."""
     if entry.step is not None:
         for row in rows_of(entry.step, run.record.started_at, is_running=run.is_running):
-            yield Entry(row.key, entry.group, None, row)
+            if row.events[0]["type"] != "end":  # the run itself says how it ended
+                yield Entry(row.key, entry.group, None, row)
 
 
 def name_of(node: Node) -> str:

@@ -7,7 +7,7 @@ import math
 
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetrics, QPainter, QPen, QPixmap
-from PySide6.QtWidgets import QHeaderView, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import QHeaderView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.fonts import code_font, text_font
@@ -42,10 +42,10 @@ _COLOURS = {
 
 
 def ticks(total_ms: float) -> list[float]:
-    """Two or three round marks after zero, in milliseconds."""
-    rough = total_ms / 3
-    power = 10.0 ** math.floor(math.log10(max(rough, 1e-3)))
-    step = next(power * factor for factor in (1, 2, 3, 5, 10) if power * factor >= rough * 0.75)
+    """One to three round marks after zero, in milliseconds."""
+    smallest = total_ms * 0.3
+    power = 10.0 ** math.floor(math.log10(max(smallest, 1e-3)))
+    step = next(power * factor for factor in (1, 2, 3, 5, 10) if power * factor >= smallest)
     return [step * count for count in range(1, 4) if step * count < total_ms * 0.96]
 
 
@@ -81,6 +81,10 @@ class TraceDelegate(QStyledItemDelegate):
     ) -> None:
         """One cell."""
         painter.save()
+        if option.state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_MouseOver):
+            is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
+            tokens = self._theme.tokens
+            painter.fillRect(option.rect, QColor(tokens.selected if is_selected else tokens.hover))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if index.column() == NAME:
             self._paint_name(painter, option, index)

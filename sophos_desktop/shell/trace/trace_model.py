@@ -162,13 +162,13 @@ class TraceModel(QAbstractItemModel):
         known = {node.run.record.id: node for node in self._runs}
         same = [record for record in wanted if record.id in known]
         keeps_order = [record.id for record in reversed(same)] == [node.run.record.id for node in self._runs]
-        if not keeps_order or wanted[: len(same)] != same:
+        if not same or not keeps_order or wanted[: len(same)] != same:
             self._reset(wanted)
             return
         for record in same:
             self._update_record(known[record.id], record)
-        for number, record in enumerate(wanted[len(same) :], start=len(same) + 1):
-            self._insert_run(record, number)
+        if len(wanted) > len(same):
+            self._insert_runs(wanted[len(same) :], len(same))
 
     def clear(self) -> None:
         """Another conversation."""
@@ -214,9 +214,10 @@ class TraceModel(QAbstractItemModel):
             self._runs.append(node)
         self.endResetModel()
 
-    def _insert_run(self, record: RunRecord, number: int) -> None:
-        self.beginInsertRows(QModelIndex(), 0, 0)
-        self._runs.insert(0, self._make(Run(record, number), None, 0))
+    def _insert_runs(self, records: Sequence[RunRecord], known: int) -> None:
+        self.beginInsertRows(QModelIndex(), 0, len(records) - 1)
+        for number, record in enumerate(records, start=known + 1):
+            self._runs.insert(0, self._make(Run(record, number), None, 0))
         for position, node in enumerate(self._runs):
             node.position = position
         self.endInsertRows()

@@ -35,6 +35,7 @@ class PlainDialog(QDialog):
         self.close_button = QPushButton("Close", self)
         self.close_button.setObjectName(name + "Close")
         self.close_button.setAccessibleName("Close")
+        self.close_button.setAutoDefault(False)  # Enter in a field must not close the window
         self.close_button.clicked.connect(self.close)
         self.foot = QHBoxLayout()
         self.foot.setContentsMargins(16, 12, 16, 12)

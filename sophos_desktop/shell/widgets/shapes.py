@@ -6,7 +6,7 @@ Invariant: each state has a shape of its own, so that it is told apart without i
 from enum import StrEnum
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPen, QPixmap
+from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap
 
 
 class Shape(StrEnum):
@@ -149,6 +149,14 @@ def _paint_state(painter: QPainter, shape: Shape, box: QRectF, pen: QPen) -> Non
     else:
         painter.drawPoint(centre + QPointF(0, -box.height() * 0.22))
         painter.drawLine(centre, centre + QPointF(0, box.height() * 0.25))
+
+
+def shape_icon(shape: Shape, size: int, colour: str, device_ratio: float) -> QIcon:
+    """The shape as an icon that keeps its colour in a chosen row."""
+    pixmap = shape_pixmap(shape, size, colour, device_ratio)
+    icon = QIcon(pixmap)
+    icon.addPixmap(pixmap, QIcon.Mode.Selected)
+    return icon
 
 
 def shape_pixmap(shape: Shape, size: int, colour: str, device_ratio: float) -> QPixmap:

@@ -169,3 +169,10 @@ def test_each_refusal_makes_the_gauge_count_more_up_to_a_limit() -> None:
     assert seen == sorted(seen)
     assert seen[0] == FIRST_TOKENS_PER_CHARACTER * 1.5
     assert seen[-1] == MOST_TOKENS_PER_CHARACTER
+
+
+def test_an_answer_that_was_cut_while_it_only_thought_is_not_shown_to_the_engine() -> None:
+    history = [HumanMessage("0 first"), AIMessage(""), HumanMessage("2 second")]
+    prompt, shown = fitted(history, 4096, FIRST_TOKENS_PER_CHARACTER)
+    assert [message.content for message in shown] == ["0 first", "2 second"]
+    assert not prompt.is_trimmed

@@ -125,6 +125,8 @@ async def test_the_file_is_copied_aside_before_it_is_migrated(tmp_path: Path) ->
     assert version_of(backup) == 1
     assert rows_of(backup, "SELECT id FROM conversations") == [(CONVERSATION,)]
     assert files_of(backup.parent) == {backup.name: 0o600}
+    async with open_database(path):
+        assert files_of(backup.parent) == {}, "it goes after the first good start"
 
 
 @pytest.mark.usefixtures("two_steps")

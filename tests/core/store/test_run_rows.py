@@ -8,7 +8,9 @@ import pytest
 
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.run import LEGAL_TRANSITIONS, RunStatus
+from sophos_desktop.core.domain.specs import ToolResult
 from sophos_desktop.core.store.conversations import ConversationStore
+from sophos_desktop.core.store.rows import tool_result_from_text, tool_result_to_text
 from sophos_desktop.core.store.runs import Outcome, RunStore
 from sophos_desktop.foundation.clock import SystemClock
 from tests.core.store.store_fixture import a_claim, connected, open_database, rows_of
@@ -159,3 +161,11 @@ async def test_the_latest_model_is_that_of_the_newest_completed_run(tmp_path: Pa
             await store.finish(claim.run_id, Outcome(status), owner="owner")
         assert await store.latest_model("ollama") == "new"
         assert await store.latest_model("starter") is None
+
+
+def test_a_recorded_result_comes_back_as_it_was() -> None:
+    for result in (
+        ToolResult("text", content=({"type": "text", "text": "text"},)),
+        ToolResult("half a pair \ud800", is_error=True, lost=True),
+    ):
+        assert tool_result_from_text(tool_result_to_text(result)) == result

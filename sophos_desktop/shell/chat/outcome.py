@@ -1,0 +1,21 @@
+"""Shows how the last run of a conversation ended.
+
+Invariant: only the banners change; the words are those of `run_words`.
+"""
+
+from sophos_desktop.core.domain.conversation import Conversation
+from sophos_desktop.core.domain.run import RunStatus
+from sophos_desktop.shell.chat.chat_view import ChatView
+from sophos_desktop.shell.chat.run_words import error_of_run, resume_sentences
+
+
+def show_outcome(view: ChatView, conversation: Conversation, *, is_waiting: bool) -> bool:
+    """Show or hide the banners; gives whether there is something to resume."""
+    run = conversation.last_run
+    is_resumable = conversation.resumable and not is_waiting
+    view.resume_banner.hide()
+    if run is not None and run.status is RunStatus.FAILED:
+        view.show_error(error_of_run(run.error_code, run.error_message))
+    if run is not None and is_resumable:
+        view.resume_banner.show_message(*resume_sentences(run.status))
+    return is_resumable

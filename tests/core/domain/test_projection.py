@@ -1,0 +1,244 @@
+"""The fold of stored events into run › step › row."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from sophos_desktop.core.domain.durations import between, duration
+from sophos_desktop.core.domain.projection import Figures, StepFold, TraceStep, rows_of, step_span, steps_of
+
+START = "2025-01-01T10:00:00.000Z"
+
+Event = dict[str, Any]
+
+
+def at(milliseconds: int) -> str:
+    return f"2025-01-01T10:00:{milliseconds // 1000:02}.{milliseconds % 1000:03}Z"
+
+
+def numbered(*events: Event) -> list[Event]:
+    return [{"seq": seq, "at": at(seq), **event} for seq, event in enumerate(events, start=1)]
+
+
+def step(number: int, node: str, phase: str, ms: int | None = None, **more: Any) -> Event:
+    return {
+        "type": "step",
+        "step": number,
+        "node": node,
+        "phase": phase,
+        "duration_ms": ms,
+        "checkpoint_id": "c" if phase == "finished" else None,
+        **more,
+    }
+
+
+def model_call(message_id: str = "m", **more: Any) -> Event:
+    nothing = dict.fromkeys(
+        ("load_ms", "prompt_ms", "thinking_ms", "answer_ms", "prompt_tokens", "output_tokens")
+    )
+    return {"type": "model_call", "message_id": message_id, "step": 1, **nothing, **more}
+
+
+def message(message_id: str, role: str = "assistant", call: str | None = None) -> Event:
+    said: Event = {"id": message_id, "role": role, "tool_call_id": call, "text": "", "tool_calls": []}
+    return {"type": "message", "message": said}
+
+
+def tool_call(call: str, attempt: int = 1, **more: Any) -> Event:
+    return {
+        "type": "tool_call",
+        "tool_call_id": call,
+        "server": "s",
+        "tool": call,
+        "args": {},
+        "attempt": attempt,
+        **more,
+    }
+
+
+def tool_result(
+    call: str, status: str = "ok", ms: int | None = 5, *, recorded: bool = False, **more: Any
+) -> Event:
+    return {
+        "type": "tool_result",
+        "tool_call_id": call,
+        "status": status,
+        "text": "",
+        "duration_ms": ms,
+        "recorded": recorded,
+        **more,
+    }
+
+
+BEGIN: Event = {"type": "run_started", "conversation_id": "c", "kind": "message", "engine": "o", "model": "m"}
+NOTICE: Event = {"type": "notice", "code": "N", "text": "n"}
+END: Event = {"type": "end", "status": "completed"}
+
+
+def shape(steps: Sequence[TraceStep]) -> list[tuple[int | None, str, bool, list[str]]]:
+    return [(one.number, one.node, one.is_finished, [event["type"] for event in one.events]) for one in steps]
+
+
+@pytest.mark.parametrize(
+    ("events", "expected"),
+    [
+        ([], []),
+        ([BEGIN], [(None, "", False, ["run_started"])]),
+        (
+            [BEGIN, step(0, "input", "finished", 3), message("u", "user"), END],
+            [
+                (None, "", False, ["run_started"]),
+                (0, "input", True, ["message"]),
+                (None, "", False, ["end"]),
+            ],
+        ),
+        (  # parallel calls each say that their step began
+            [step(2, "tools", "started"), step(2, "tools", "started"), tool_call("a"), tool_call("b")],
+            [(2, "tools", False, ["tool_call", "tool_call"])],
+        ),
+        (  # a step that is cut off and done again
+            [step(1, "agent", "started"), END, BEGIN, step(1, "agent", "started"), NOTICE],
+            [(1, "agent", False, ["end", "run_started", "notice"])],
+        ),
+        (  # the same number after its end is another step
+            [step(1, "agent", "finished", 2), step(1, "agent", "started")],
+            [(1, "agent", True, []), (1, "agent", False, [])],
+        ),
+        (
+            [step(1, "agent", "finished", 2), message("m"), NOTICE, message("m2")],
+            [(1, "agent", True, ["message"]), (None, "", False, ["notice", "message"])],
+        ),
+    ],
+)
+def test_events_fall_into_steps_and_what_is_outside_of_them(
+    events: list[Event], expected: list[tuple[int | None, str, bool, list[str]]]
+) -> None:
+    assert shape(steps_of(numbered(*events))) == expected
+
+
+def test_a_fold_event_by_event_is_the_fold_of_all_and_changes_its_last_group_alone() -> None:
+    events = numbered(
+        BEGIN,
+        NOTICE,
+        step(0, "input", "finished", 1),
+        message("u", "user"),
+        step(1, "agent", "started"),
+        model_call(),
+        step(1, "agent", "finished", 9),
+        message("m"),
+        END,
+    )
+    fold = StepFold()
+    for count, event in enumerate(events, start=1):
+        before = list(fold.steps)
+        changed = fold.add(event)
+        assert changed == len(fold.steps) - 1
+        assert list(fold.steps[:changed]) == before[:changed]
+        assert list(fold.steps) == list(steps_of(events[:count]))
+    assert fold.last_seq == len(events)
+
+
+def test_the_figures_add_up_what_the_engine_counted_and_leave_the_input_step_out() -> None:
+    fold = StepFold(
+        numbered(
+            step(0, "input", "finished", 1),
+            step(1, "agent", "started"),
+            model_call(prompt_tokens=100, output_tokens=20, prompt_ms=50, thinking_ms=300, answer_ms=100),
+            step(1, "agent", "finished", 9),
+            step(2, "tools", "finished", 9),
+            step(3, "agent", "started"),
+            model_call(prompt_tokens=130, output_tokens=20, load_ms=7, answer_ms=400),
+        )
+    )
+    assert fold.figures == Figures(3, 230, 40, 50, 7, 800)
+    assert fold.figures.tokens_per_second == 50
+    assert Figures().tokens_per_second is None
+
+
+def rows(*events: Event, is_running: bool = False) -> list[tuple[str, str, float | None, float | None]]:
+    (group,) = steps_of(numbered(step(1, "agent", "started"), *events))
+    made = rows_of(group, START, is_running=is_running)
+    return [(row.kind, row.state, row.start_ms, row.duration_ms) for row in made]
+
+
+def test_the_phases_of_a_model_call_end_where_it_ended() -> None:
+    call = model_call(load_ms=10, prompt_ms=20, thinking_ms=30, answer_ms=40, at=at(500))
+    assert rows(call) == [
+        ("load", "done", 400, 10),
+        ("prompt", "done", 410, 20),
+        ("think", "done", 430, 30),
+        ("answer", "done", 460, 40),
+    ]
+
+
+def test_what_the_engine_counted_beyond_our_time_is_drawn_within_it() -> None:
+    (group,) = steps_of(
+        numbered(step(1, "agent", "started"), model_call(prompt_ms=300, answer_ms=100, at=at(201)))
+    )
+    made = rows_of(group, START, is_running=False)
+    assert [(row.start_ms, row.span_ms, row.duration_ms) for row in made] == [(1, 150, 300), (151, 50, 100)]
+
+
+def test_a_call_its_result_and_its_message_are_one_row_whatever_comes_between() -> None:
+    (group,) = steps_of(
+        numbered(
+            tool_call("a"),
+            tool_call("b"),
+            tool_result("b", at=at(30)),
+            tool_result("a", at=at(40)),
+            message("ma", "tool", "a"),
+            message("mb", "tool", "b"),
+        )
+    )
+    made = rows_of(group, START, is_running=True)
+    assert [[event["type"] for event in row.events] for row in made] == [
+        ["tool_call", "tool_result", "message"]
+    ] * 2
+    assert [(row.key, row.start_ms, row.duration_ms) for row in made] == [("1", 35, 5), ("2", 25, 5)]
+
+
+@pytest.mark.parametrize(
+    ("events", "is_running", "state", "took"),
+    [
+        ([tool_call("a")], True, "running", None),
+        ([tool_call("a")], False, "interrupted", None),
+        ([tool_call("a"), tool_result("a", "error")], False, "failed", 5),
+        ([tool_call("a"), tool_result("a", "denied")], False, "failed", 5),
+        ([tool_call("a"), tool_result("a", "interrupted", None)], False, "interrupted", 1),
+        ([tool_call("a"), tool_result("a", ms=None, recorded=True)], False, "done", None),
+        ([tool_result("gone", recorded=True)], False, "done", 5),
+    ],
+)
+def test_how_a_call_ended(events: list[Event], is_running: bool, state: str, took: float | None) -> None:
+    ((kind, found, _, length),) = rows(*events, is_running=is_running)
+    assert (kind, found, length) == ("tool", state, took)
+
+
+def test_other_events_are_rows_of_their_own() -> None:
+    question = {"type": "approval_needed", "tool_call_id": "a", "tool": "t", "server": "s", "args": {}}
+    kinds = [
+        row[0] for row in rows(question, NOTICE, {"type": "recovered", "what": "w"}, message("u", "user"))
+    ]
+    assert kinds == ["question", "notice", "notice", "message"]
+
+
+def test_a_step_stands_where_its_end_and_its_length_say() -> None:
+    (done,) = steps_of([{"seq": 1, "at": at(900), **step(1, "agent", "finished", 400)}])
+    (begun,) = steps_of([{"seq": 1, "at": at(900), **step(1, "agent", "started")}])
+    assert step_span(done, START) == (500, 400)
+    assert step_span(begun, START) == (900, None)
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "words"),
+    [(None, ""), (0, "0 ms"), (999.4, "999 ms"), (1000, "1.0 s"), (59_940, "59.9 s"), (125_000, "2 min 5 s")],
+)
+def test_durations_as_words(milliseconds: float | None, words: str) -> None:
+    assert duration(milliseconds) == words
+
+
+def test_the_time_between_is_unknown_if_an_end_is_missing() -> None:
+    assert between(at(100), at(1600)) == 1500
+    assert between(None, at(1)) is None
+    assert between(at(1), None) is None
