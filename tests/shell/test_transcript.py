@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QTextDocument
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QAbstractSlider, QWidget
 
 from sophos_desktop.core.domain.conversation import MessageState
 from sophos_desktop.shell.chat.items import AnswerItem, Item, ToolItem, UserItem
@@ -175,12 +175,25 @@ def test_who_reads_further_up_is_not_moved_by_what_arrives(transcript: Transcrip
     transcript.open_items(items)
     bar = transcript.verticalScrollBar()
     assert bar.value() == bar.maximum() > 0
-    bar.setValue(100)
+    bar.triggerAction(QAbstractSlider.SliderAction.SliderPageStepSub)
+    read = bar.value()
+    assert read < bar.maximum()
     transcript.show_items([*items, AnswerItem("a", "more\n\n" * 30, live=True)])
-    assert bar.value() == 100
-    bar.setValue(bar.maximum())
+    assert bar.value() == read
+    bar.triggerAction(QAbstractSlider.SliderAction.SliderToMaximum)
     transcript.show_items([*items, AnswerItem("a", "more\n\n" * 40, live=True)])
     assert bar.value() == bar.maximum()
+    transcript.window().hide()
+
+
+def test_the_end_stays_in_view_while_the_window_changes_its_size(transcript: Transcript) -> None:
+    transcript.window().show()
+    items: list[Item] = [AnswerItem(str(number), "many words " * 120) for number in range(12)]
+    transcript.open_items(items)
+    bar = transcript.verticalScrollBar()
+    for width, height in ((420, 500), (900, 300), (500, 700)):
+        transcript.resize(width, height)
+        assert bar.value() == bar.maximum() > 0
     transcript.window().hide()
 
 

@@ -58,7 +58,7 @@ class Transcript(QTextBrowser):
         self.anchorClicked.connect(self._on_anchor_clicked)
         self._follows_end = True
         self.verticalScrollBar().rangeChanged.connect(self._on_range_changed)
-        self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
+        self.verticalScrollBar().actionTriggered.connect(self._on_scrolled)
         theme.changed.connect(self._write_all)
 
     def loadResource(self, resource_type: int, name: QUrl | str) -> Any:
@@ -165,27 +165,31 @@ class Transcript(QTextBrowser):
         del self._shown[count:]
 
     def _is_at_end(self) -> bool:
-        return self._follows_end
+        return self._follows_end and not self.textCursor().hasSelection()
 
     def _scroll_to_end(self) -> None:
+        # Qt scrolls to the text cursor whenever the view is shown or gets the focus.
+        self.moveCursor(QTextCursor.MoveOperation.End)
         bar = self.verticalScrollBar()
         bar.setValue(bar.maximum())
         self._follows_end = True
 
-    def _on_scrolled(self, value: int) -> None:
-        self._follows_end = value >= self.verticalScrollBar().maximum() - 8
+    def _on_scrolled(self) -> None:
+        # By the reader: layout moves the bar too, and that says nothing about what the reader wants.
+        bar = self.verticalScrollBar()
+        self._follows_end = bar.sliderPosition() >= bar.maximum() - 8
 
     def _on_range_changed(self) -> None:
         # A long document is laid out bit by bit: its end moves after it was scrolled to.
-        follows = self._follows_end
+        follows = self._is_at_end()
         self._place_column()
         if follows:
             self._scroll_to_end()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the column in the middle."""
-        column = self._place_column()
         follows = self._is_at_end()
+        column = self._place_column()
         super().resizeEvent(event)
         if column != self._column:
             self._column = column
