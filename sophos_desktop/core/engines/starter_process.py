@@ -21,7 +21,7 @@ from typing import Any
 import sophos_desktop
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.ports import ChildRecords
-from sophos_desktop.foundation import resources
+from sophos_desktop.foundation import failpoints, resources
 from sophos_desktop.foundation.child_processes import end_tree, identify
 from sophos_desktop.foundation.tasks import TaskOwner
 
@@ -134,6 +134,7 @@ class StarterProcess:
         if model is None or not await asyncio.to_thread(model.is_file):
             raise SophosError(ErrorCode.MODEL_UNAVAILABLE, "The built-in starter model is not there", FETCH)
         token = await self._records.announce("starter")
+        failpoints.hit("starter.announced")
         process: asyncio.subprocess.Process | None = None
         start_time: float | None = None
         reading: asyncio.Task[None] | None = None
@@ -144,6 +145,7 @@ class StarterProcess:
             reading = self._tasks.spawn(_read_tail(process.stderr, stderr), "starter stderr")
             start_time = identify(process.pid)
             if start_time is not None:  # else it is gone already, which is reported below
+                failpoints.hit("starter.spawned")
                 await self._records.spawned(token, process.pid, start_time)
             address = await self._introduce(process, model, stderr, reading)
         except BaseException:
