@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 from tests.benchmarks.exporting import words_export
+from tests.benchmarks.memory_server import ten_thousand_entities
 from tests.benchmarks.rows import Row, table
 from tests.benchmarks.starting import start_and_memory
 from tests.benchmarks.storing import growth, step_time
@@ -25,6 +26,7 @@ def main() -> int:
         ("time of a step", step_time),
         ("streaming", per_token),
         ("tool calls", overhead),
+        ("the memory server", ten_thousand_entities),
         ("growth", growth),
         ("exports", words_export),
     ):

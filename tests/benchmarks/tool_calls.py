@@ -21,7 +21,8 @@ async def overhead(folder: Path) -> list[Row]:
     data = folder / "tools"
     entry = {"command": SERVER[0], "args": SERVER[1:], "env": {"PYTHONPATH": str(ROOT)}}
     (data / "config").mkdir(parents=True)
-    servers = {"fetch": {"disabled": True}, **{f"lines{n}": entry for n in range(3)}}
+    shipped = {"fetch": {"disabled": True}, "memory": {"disabled": True}}
+    servers = {**shipped, **{f"lines{n}": entry for n in range(3)}}
     (data / "config" / "mcp.json").write_text(json.dumps({"mcpServers": servers}))
     target = folder / "none.txt"
     options = CoreOptions(resolve_paths(data, os.environ), dict(os.environ))

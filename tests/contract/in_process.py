@@ -54,7 +54,8 @@ class Program:
         }
         config = data_dir / "config"
         config.mkdir(parents=True, mode=0o700)
-        (config / "mcp.json").write_text(json.dumps({"fetch": {"disabled": True}, "lines": lines}))
+        shipped = {"fetch": {"disabled": True}, "memory": {"disabled": True}}
+        (config / "mcp.json").write_text(json.dumps({**shipped, "lines": lines}))
 
     def use(self, server: OllamaServer) -> None:
         """Answer with this engine from now on."""

@@ -104,7 +104,9 @@ def new_home(root: Path, engine: str) -> Iterator[Home]:
         "env": {"PYTHONPATH": str(ROOT)},
     }
     (config / "mcp.json").write_text(
-        json.dumps({"mcpServers": {"lines": lines, "fetch": {"disabled": True}}})
+        json.dumps(
+            {"mcpServers": {"lines": lines, "fetch": {"disabled": True}, "memory": {"disabled": True}}}
+        )
     )
     (config / "settings.toml").write_text('[engine]\nkind = "ollama"\nmodel = "scripted:latest"\n')
     yield home

@@ -29,9 +29,11 @@ def _server(config: LoadedConfig, name: str) -> ServerConfig:
 def test_without_a_file_of_the_user_the_shipped_servers_are_there(tmp_path: Path) -> None:
     config = _source(tmp_path, None).load()
     assert config.notices == ()
-    (fetch,) = config.servers
+    fetch, memory = config.servers
     assert (fetch.name, fetch.command, fetch.built_in) == ("fetch", sys.executable, True)
-    assert fetch.args == ("-m", "mcp_server_fetch")
+    assert fetch.args == ("-m", "sophos_desktop.core.mcp_host.servers.fetch")
+    assert (memory.name, memory.command, memory.built_in) == ("memory", sys.executable, True)
+    assert memory.env == {"MEMORY_FILE_PATH": str(tmp_path / "memory.jsonl")}
 
 
 @pytest.mark.parametrize("wrapped", [True, False])
@@ -52,7 +54,12 @@ def test_an_entry_of_the_same_name_replaces_the_shipped_one(tmp_path: Path) -> N
 
 def test_disabled_turns_a_server_off_without_more_words(tmp_path: Path) -> None:
     config = _load(
-        tmp_path, {"fetch": {"disabled": True}, "other": {"command": "${UNSET}", "disabled": True}}
+        tmp_path,
+        {
+            "fetch": {"disabled": True},
+            "memory": {"disabled": True},
+            "other": {"command": "${UNSET}", "disabled": True},
+        },
     )
     assert all(server.disabled and server.problem is None for server in config.servers)
     assert config.notices == ()
@@ -94,7 +101,7 @@ def test_an_unset_variable_fails_that_server_by_name_and_no_other(tmp_path: Path
 )
 def test_a_file_that_says_nothing_leaves_the_shipped_servers(tmp_path: Path, text: str, words: str) -> None:
     config = _source(tmp_path, text).load()
-    assert [server.name for server in config.servers] == ["fetch"]
+    assert [server.name for server in config.servers] == ["fetch", "memory"]
     (notice,) = config.notices
     assert notice.code == "CONFIG_INVALID"
     assert str(tmp_path / "mcp.json") in notice.text
@@ -116,7 +123,7 @@ def test_the_last_good_entries_stay_while_the_file_is_broken(tmp_path: Path) -> 
     source.load()
     (tmp_path / "mcp.json").write_text('{"a": ')
     config = source.load()
-    assert [server.name for server in config.servers] == ["a", "fetch"]
+    assert [server.name for server in config.servers] == ["a", "fetch", "memory"]
     assert len(config.notices) == 1
 
 
@@ -161,5 +168,5 @@ def test_a_server_by_url_is_understood(tmp_path: Path) -> None:
 
 def test_a_byte_order_mark_and_a_schema_link_do_no_harm(tmp_path: Path) -> None:
     config = _source(tmp_path, '\ufeff{"$schema": "https://example.org", "a": {"command": "x"}}').load()
-    assert [server.name for server in config.servers] == ["a", "fetch"]
+    assert [server.name for server in config.servers] == ["a", "fetch", "memory"]
     assert config.notices == ()
