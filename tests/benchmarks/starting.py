@@ -45,6 +45,7 @@ async def _start(folder: Path) -> dict[str, float]:
         "-m",
         "tests.benchmarks.window_probe",
         str(folder / "window"),
+        str(time.time()),
         cwd=ROOT,
         env=environment,
         stdout=asyncio.subprocess.PIPE,

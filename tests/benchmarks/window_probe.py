@@ -1,7 +1,7 @@
-"""The real window as a process that reports on itself: `python -m tests.benchmarks.window_probe DATA_DIR`.
+"""The real window as a process that reports on itself: `… -m tests.benchmarks.window_probe DATA_DIR STARTED`.
 
-Prints JSON lines: `painted` and `open` in seconds since the process was started, `rss` in bytes when idle;
-then asks itself to quit.
+STARTED is when it was started, in seconds since the epoch (what the system says of that is rounded). Prints
+JSON lines: `painted` and `open` in seconds since then, `rss` in bytes when idle; then asks itself to quit.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ def _say(name: str, value: float) -> None:
 
 
 def _since_start() -> float:
-    return time.time() - psutil.Process().create_time()
+    return time.time() - float(sys.argv[2])
 
 
 def _load(options: Options) -> AbstractAsyncContextManager[Core]:
