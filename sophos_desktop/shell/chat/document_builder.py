@@ -5,12 +5,15 @@ an answer can make Qt read a file or open a connection.
 """
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from markdown_it.token import Token
 from PySide6.QtGui import QFont, QTextBlockFormat, QTextCharFormat, QTextCursor, QTextOption
 
 from sophos_desktop.shell.chat.markdown import may_open, parse
 from sophos_desktop.shell.chat.text_formats import TextFormats
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 _LINE_SEPARATOR = "\u2028"
 _INDENT = 20
@@ -71,7 +74,7 @@ class DocumentBuilder:
     def _gap(self, wanted: int = _GAP) -> int:
         return 0 if self._is_first else wanted
 
-    def _block(self, tokens: Sequence[Token], index: int) -> int:
+    def _block(self, tokens: "Sequence[Token]", index: int) -> int:
         token = tokens[index]
         kind = token.type
         if kind == "paragraph_open":
@@ -94,7 +97,7 @@ class DocumentBuilder:
             self._nesting(token)
         return index + 1
 
-    def _nesting(self, token: Token) -> None:
+    def _nesting(self, token: "Token") -> None:
         if token.type == "bullet_list_open":
             self._markers.append(None)
             self._indent += _INDENT
@@ -118,7 +121,7 @@ class DocumentBuilder:
         self._markers[-1] = number + 1
         return f"{number}."
 
-    def _paragraph_block(self, inline: Token, characters: QTextCharFormat, gap: int) -> None:
+    def _paragraph_block(self, inline: "Token", characters: QTextCharFormat, gap: int) -> None:
         line = 28 if characters.font().pixelSize() > 17 else 24
         block = self._formats.block(gap, self._indent, line)
         marker, self._pending_marker = self._pending_marker, ""
@@ -130,7 +133,7 @@ class DocumentBuilder:
             self._cursor.insertText(marker + "\t", characters)
         self._inline(inline, characters)
 
-    def _inline(self, inline: Token, base: QTextCharFormat) -> None:
+    def _inline(self, inline: "Token", base: QTextCharFormat) -> None:
         stack = [base]
         for token in inline.children or ():
             kind = token.type
@@ -149,7 +152,7 @@ class DocumentBuilder:
             else:
                 self._cursor.insertText(token.content, stack[-1])
 
-    def _opened(self, token: Token, base: QTextCharFormat) -> QTextCharFormat:
+    def _opened(self, token: "Token", base: QTextCharFormat) -> QTextCharFormat:
         characters = QTextCharFormat(base)
         if token.type == "strong_open":
             characters.setFontWeight(QFont.Weight.DemiBold)
@@ -181,7 +184,7 @@ class DocumentBuilder:
         self._fresh = True
         self._is_first = False
 
-    def _table(self, tokens: Sequence[Token], index: int) -> int:
+    def _table(self, tokens: "Sequence[Token]", index: int) -> int:
         rows: list[list[Token]] = []
         while tokens[index].type != "table_close":
             token = tokens[index]
@@ -195,7 +198,7 @@ class DocumentBuilder:
             self._insert_table(rows, columns)
         return index + 1
 
-    def _insert_table(self, rows: list[list[Token]], columns: int) -> None:
+    def _insert_table(self, rows: "list[list[Token]]", columns: int) -> None:
         if self._fresh:
             self._flatten()
         table = self._cursor.insertTable(len(rows), columns, self._formats.table())
@@ -211,7 +214,7 @@ class DocumentBuilder:
         self._leave(table.lastPosition())
 
 
-def _image_text(token: Token) -> str:
+def _image_text(token: "Token") -> str:
     """What stands in the place of an image: its words and its address."""
     address = str(token.attrs.get("src", ""))
     return f"[image: {token.content}] {address}" if token.content else f"[image] {address}"
