@@ -13,6 +13,8 @@ from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
+from sophos_desktop.foundation.small_file import refuse_special
+
 FILE_NAME = "sophos.log"
 MAX_BYTES = 1_000_000
 FILES = 5
@@ -27,6 +29,9 @@ class _SharedRotatingFile(RotatingFileHandler):
     """Writes to one file that several processes may share and rotate. Lives from set-up to close."""
 
     def _open(self) -> TextIOWrapper:
+        path = Path(self.baseFilename)
+        if path.exists():
+            refuse_special(path)  # a pipe would block
         descriptor = os.open(self.baseFilename, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         return os.fdopen(descriptor, "a", encoding="utf-8", errors="backslashreplace")
 
@@ -87,7 +92,10 @@ def set_up_logging(log_dir: Path, *, level: int | str = logging.INFO) -> Callabl
         root.setLevel(root_level)
         for name, previous in levels.items():
             logging.getLogger(name).setLevel(previous)
-        handler.close()
+        try:
+            handler.close()
+        except OSError:
+            pass  # a full disk: what was not written yet is lost, and nobody else's work
 
     return close
 

@@ -1,10 +1,12 @@
 """The log is bounded, silent and in UTC."""
 
 import logging
+import os
 import re
 import sys
 import warnings
 from collections.abc import Iterator
+from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 import pytest
@@ -107,3 +109,23 @@ def test_it_works_where_there_is_no_standard_error(tmp_path: Path, monkeypatch: 
     close()
     monkeypatch.undo()
     assert "started" in (tmp_path / "sophos.log").read_text()
+
+
+def test_a_disk_that_is_full_when_the_log_is_closed_is_silent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    close = set_up_logging(tmp_path, level="DEBUG")
+    (handler,) = [h for h in logging.getLogger().handlers if isinstance(h, RotatingFileHandler)]
+    real = handler.close
+
+    def full() -> None:
+        real()
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(handler, "close", full)
+    close()
+
+
+def test_a_pipe_in_the_place_of_the_log_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "sophos.log")
+    set_up_logging(tmp_path)()

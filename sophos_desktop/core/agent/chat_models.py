@@ -99,7 +99,7 @@ class ChatModels:
         if client is None:
             try:
                 client = _http_client(endpoint.base_url)
-            except (httpx.InvalidURL, UnicodeError) as error:
+            except (httpx.InvalidURL, ValueError, ImportError) as error:
                 raise unreachable(endpoint, error) from error
             self._clients[endpoint.base_url] = client
         return client

@@ -15,9 +15,7 @@ from contextlib import aclosing, suppress
 from typing import Any
 
 import httpx
-import ollama
 from langchain_core.messages import AIMessageChunk, BaseMessage
-from langchain_ollama import ChatOllama
 
 from sophos_desktop.core.agent.chat_errors import (
     error_words,
@@ -35,7 +33,13 @@ from sophos_desktop.core.agent.chat_pieces import (
     ThinkingPiece,
     call_piece,
 )
+from sophos_desktop.core.agent.quiet_environment import without_engine_variables
 from sophos_desktop.core.domain.specs import Capability, ModelEndpoint
+
+with without_engine_variables():
+    # The library makes a client as it is imported, and fails on an address or a proxy it cannot read.
+    import ollama
+    from langchain_ollama import ChatOllama
 
 _NANOSECONDS = 1_000_000
 _END_SECONDS = 1.0

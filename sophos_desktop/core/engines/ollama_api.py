@@ -88,7 +88,8 @@ class OllamaApi:
         timeout = httpx.Timeout(timeout_seconds, connect=min(timeout_seconds, CONNECT_SECONDS))
         try:
             response = await self._http().request(method, path, json=body, timeout=timeout)
-        except (httpx.TransportError, httpx.InvalidURL, UnicodeError) as error:
+        except (httpx.TransportError, httpx.InvalidURL, ValueError, ImportError) as error:
+            # The last two: a proxy in the environment that cannot be used.
             raise unreachable(self.base_url, error) from error
         words = _error_words(response)
         if response.status_code >= 400:

@@ -12,6 +12,7 @@ from typing import Any
 
 from sophos_desktop.core.domain.errors import NoticeCode
 from sophos_desktop.core.domain.events import Notice
+from sophos_desktop.foundation.small_file import read_small_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ def _object(pairs: list[tuple[str, Any]]) -> _Object:
 def read_layer(path: Path) -> ConfigLayer:
     """Read a file. One that is not there is a layer without entries and without a notice."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_small_text(path)
     except FileNotFoundError:
         return ConfigLayer(path)
     except UnicodeDecodeError:

@@ -15,7 +15,7 @@ from types import TracebackType
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import ClientMessageMetadata, SessionMessage
-from mcp.types import JSONRPCMessage, JSONRPCRequest, RequestId
+from mcp.types import INTERNAL_ERROR, ErrorData, JSONRPCError, JSONRPCMessage, JSONRPCRequest, RequestId
 from pydantic import ValidationError
 
 from sophos_desktop.core.mcp_host.child import ServerChild
@@ -102,13 +102,29 @@ class StdioTransport:
     def _parsed(self, line: bytes) -> JSONRPCMessage | None:
         if not line.strip():
             return None
+        value: object = None
         try:
             # Six times faster on a line of 60 MB than letting pydantic parse it for each kind of message.
-            return JSONRPCMessage.model_validate(_load(line))
+            value = _load(line)
+            return JSONRPCMessage.model_validate(value)
         except (ValueError, ValidationError, RecursionError):
+            if (refusal := _refusal(value)) is not None:
+                return refusal
             shown = line[:_SHOWN_CHARACTERS].decode("utf-8", "replace").strip()
             self._tail.note(f"stdout, no message: {shown}")
             return None
+
+
+def _refusal(value: object) -> JSONRPCMessage | None:
+    """Stands for an answer that is none of the protocol: who asked need not wait for the time-out."""
+    if not isinstance(value, dict) or "method" in value or not ("result" in value or "error" in value):
+        return None
+    request_id = value.get("id")
+    if isinstance(request_id, bool) or not isinstance(request_id, int | str):
+        return None
+    words = "it answered with something that is no result of the protocol"
+    error = ErrorData(code=INTERNAL_ERROR, message=words)
+    return JSONRPCMessage(JSONRPCError(jsonrpc="2.0", id=request_id, error=error))
 
 
 def _load(line: bytes) -> object:

@@ -22,6 +22,7 @@ from sophos_desktop.core.store.migrations import CURRENT_VERSION
 from sophos_desktop.foundation import owner_lock
 from sophos_desktop.foundation.paths import AppPaths
 
+THREADS_READ = 200
 LOW_DISK_BYTES = 500 * 1024 * 1024
 
 
@@ -69,6 +70,7 @@ class Doctor:
             ("disk_space", self._disk_space),
             ("store_integrity", self._store_integrity),
             ("store_schema", self._store_schema),
+            ("threads", self._threads),
             ("runs", self._runs),
             ("orphans", self._orphans),
             ("settings", self._settings_files),
@@ -101,6 +103,23 @@ class Doctor:
 
     async def _store_schema(self) -> Check:
         return Check("store_schema", True, f"The schema is version {CURRENT_VERSION}")
+
+    async def _threads(self) -> Check:
+        newest = await self._stores.conversations.find_all(limit=THREADS_READ)
+        unreadable = []
+        for conversation in newest:
+            try:
+                thread = await self._stores.graph.read(conversation.id)
+            except SophosError:
+                unreadable.append(conversation.id)
+                continue
+            if thread.message_count < conversation.message_count:
+                unreadable.append(conversation.id)
+        if unreadable:
+            text = f"{len(unreadable)} of the newest {len(newest)} conversations cannot be read whole: "
+            remedy = "Keep the file; the other conversations are sound. Put back a backup to have these again"
+            return Check("threads", False, text + ", ".join(unreadable), remedy)
+        return Check("threads", True, f"The newest {len(newest)} conversations can be read")
 
     async def _runs(self) -> Check:
         wrong = []

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sophos_desktop.core.domain.errors import SophosError
+from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.events import Recovered, SittingEnded
 from sophos_desktop.core.domain.ports import Child
 from sophos_desktop.core.domain.run import RunRecord, RunStatus
@@ -105,7 +105,7 @@ class Recovery:
                 RunStatus.FAILED,
                 error_code=error.code.value,
                 error_message=error.message,
-                unfinished=True,
+                unfinished=error.code is not ErrorCode.THREAD_UNREADABLE,
                 draft=record.input_text,
             )
             what = f"its state cannot be read: {error.title}"

@@ -138,11 +138,7 @@ class RunRegistry:
             model=model,
         )
         if active is None and not (await self._stores.graph.read(conversation_id)).unfinished:
-            raise SophosError(
-                ErrorCode.RUN_NOT_RESUMABLE,
-                "There is nothing to resume: the last answer is complete",
-                "Send a message instead",
-            )
+            raise _nothing_to_resume(conversation)
         return await self._claim_and_launch(claim, engine, model)
 
     async def recover(self, conversation_id: str) -> Sequence[RecoveredRun]:
@@ -259,3 +255,17 @@ class RunRegistry:
     def _refuse_if_closing(self) -> None:
         if self._closing:
             raise SophosError(ErrorCode.SESSION_IN_PROGRESS, "Sophos is closing", "Start it again")
+
+
+def _nothing_to_resume(conversation: Conversation) -> SophosError:
+    if conversation.draft.strip():
+        return SophosError(
+            ErrorCode.RUN_NOT_RESUMABLE,
+            "There is nothing to resume: what you wrote last was not sent and is kept as the draft",
+            "Send it again; `show` has it",
+        )
+    return SophosError(
+        ErrorCode.RUN_NOT_RESUMABLE,
+        "There is nothing to resume: the last answer is complete",
+        "Send a message instead",
+    )

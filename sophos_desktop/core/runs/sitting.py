@@ -181,7 +181,8 @@ class Sitting:
             thread = await self._stores.graph.read(self.record.conversation_id)
         except SophosError as failure:
             # Nobody knows whether it holds the message: rather twice than lost.
-            outcome = Outcome(RunStatus.FAILED, unfinished=True, draft=self.record.input_text)
+            readable_later = failure.code is not ErrorCode.THREAD_UNREADABLE
+            outcome = Outcome(RunStatus.FAILED, unfinished=readable_later, draft=self.record.input_text)
             return _failed(outcome, error or failure)
         outcome = await self._outcome(thread, error, was_cancelled=was_cancelled)
         stopped = outcome.status is RunStatus.CANCELLED

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from tomlkit.exceptions import ParseError, TOMLKitError
 
 from sophos_desktop.core.settings.models import ADAPTERS, Settings
+from sophos_desktop.foundation.small_file import read_small_text
 
 PREFIX = "SOPHOS_"
 
@@ -30,7 +31,7 @@ class Layer:
 def read_text(path: Path) -> str | None:
     """The file's text, or None where there is none. Raises OSError; UnicodeDecodeError if it is not UTF-8."""
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return read_small_text(path)
     except FileNotFoundError:
         return None
 

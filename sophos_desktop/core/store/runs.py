@@ -248,7 +248,10 @@ async def _update_conversation(
 
 async def _touch_conversation(connection: AsyncConnection, claim: Claim, now: str) -> None:
     values: dict[str, object] = {"updated_at": now}
-    if claim.input_text is not None:
+    mine = conversations.c.id == claim.conversation_id
+    draft = (await connection.execute(select(conversations.c.draft).where(mine))).scalar_one_or_none() or ""
+    # A draft is what is sent now, or the beginning of it, saved while it was typed; anything else stays.
+    if claim.input_text is not None and claim.input_text.strip().startswith(draft.strip()):
         values["draft"] = ""
     result = await connection.execute(
         update(conversations)

@@ -228,3 +228,13 @@ async def test_a_child_sees_the_allowed_environment_and_its_own_alone() -> None:
         result = await host.call(tool(host, "answers", "environment"), {})
         names = [line.partition("=")[0] for line in result.text.splitlines()]
         assert set(names) - {"LC_CTYPE"} == {"HOME", "LC_ALL", "MINE", "PATH", "SOPHOS_CHILD_TOKEN"}
+
+
+@pytest.mark.parametrize("name", ["nothing", "bare"])
+async def test_an_answer_that_is_no_result_is_told_at_once(name: str) -> None:
+    async with running_host(hostile("answers")) as host:
+        await ready(host, "answers")
+        async with asyncio.timeout(10):
+            result = await host.call(tool(host, "answers", name), {})
+    assert result.is_error
+    assert "no result of the protocol" in result.text

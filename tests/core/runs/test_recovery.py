@@ -198,7 +198,8 @@ async def test_a_thread_that_cannot_be_read_fails_its_run_alone_and_gives_the_te
         _, events = await say(core, handle.conversation_id, "Hello?")
         assert (end_of(events).status, end_of(events).error_code) == ("failed", "THREAD_UNREADABLE")
         conversation = await core.conversations.find(handle.conversation_id)
-        assert conversation.draft == "Hello?"
+        assert conversation.draft == "Hello?\n\nlost words"
+        assert not conversation.resumable
         assert conversation.active_run_id is None
         assert len(await transcript(core, other.conversation_id)) == 2
 

@@ -1,5 +1,6 @@
 """Settings come in layers, say where they come from, and a bad file spoils only what is bad in it."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -220,3 +221,10 @@ def test_a_file_that_cannot_be_understood_is_not_overwritten(make: Make, paths: 
     with pytest.raises(SophosError):
         service.set("ui.theme", "dark")
     assert paths.settings_file.read_text(encoding="utf-8") == text
+
+
+def test_a_pipe_in_the_place_of_the_file_is_a_notice_and_not_a_hang(paths: AppPaths, make: Make) -> None:
+    os.mkfifo(paths.settings_file)
+    service = make()
+    assert [notice.code for notice in service.notices] == [NoticeCode.CONFIG_INVALID]
+    assert service.current == Settings()

@@ -117,7 +117,9 @@ def answers(argument: str) -> None:
     def environment(arguments: Mapping[str, Any]) -> dict[str, Any]:
         return text("\n".join(sorted(f"{name}={value}" for name, value in os.environ.items())))
 
-    everything: list[tuple[str, Callable[[Mapping[str, Any]], dict[str, Any]]]] = [
+    everything: list[tuple[str, Callable[[Mapping[str, Any]], Any]]] = [
+        ("nothing", lambda _: None),
+        ("bare", lambda _: "a text"),
         ("error", lambda _: text("the disk is full", is_error=True)),
         ("image", lambda _: {"content": [image]}),
         ("structured", lambda _: {"content": [], "structuredContent": {"answer": 42}}),
