@@ -1,4 +1,4 @@
-"""The project's commands: setup, run, test, lint, bench, torture, clean. `make` only calls this.
+"""The project's commands: setup, run, test, lint, bench, torture, soak, clean. `make` only calls this.
 
 Invariant: standard library only, and it starts on any Python from 3.7 on, to say which one is needed.
 What it makes lies in `.venv` and `build`, both git-ignored; nothing is done twice that is done already.
@@ -17,6 +17,7 @@ import zipfile
 from contextlib import contextmanager
 from pathlib import Path
 
+from dev_tests import ASIDE, kills, soaking, test_parts, torturing
 from system_libraries import missing_libraries
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -41,7 +42,9 @@ USAGE = """usage: dev.py COMMAND
   test             setup, then everything: lint, types, import contracts, tests
   lint             the first three of those
   bench            the benchmarks, as a table
-  torture [N=150]  kill the program N times and see that nothing is lost (SEED=… repeats a run)
+  torture [N=150]  kill the program N times and see that nothing is lost (SEED=… repeats a run); what was
+                   broken off is gone on with
+  soak [N=2000]    call tool servers N times while they are killed (SEED=… repeats a run)
   clean            remove all that was made here"""
 
 
@@ -58,11 +61,12 @@ def main(arguments: list[str]) -> int:
         "lint": lint,
         "bench": bench,
         "torture": torture,
+        "soak": soak,
         "clean": clean,
     }
     command = commands.get(arguments[0]) if arguments else None
     options = dict(item.partition("=")[::2] for item in arguments[1:])
-    if command is None or not set(options) <= ({"N", "SEED"} if command is torture else set()):
+    if command is None or not set(options) <= ({"N", "SEED"} if command in (torture, soak) else set()):
         print(USAGE, file=sys.stderr)
         return 2
     if command is not clean and sys.version_info[:2] not in VERSIONS:
@@ -289,28 +293,6 @@ def test() -> int:
     return verdict(results)
 
 
-ASIDE = "end to end"
-
-
-def test_parts() -> dict[str, list[str]]:
-    """What runs in one process each; whatever is in no list runs with the core."""
-    parts = {
-        "core": [],
-        "window": ["tests/shell"],
-        "kills": ["tests/durability"],
-        ASIDE: ["tests/e2e"],
-    }
-    known = {folder for folders in parts.values() for folder in folders}
-    with_tests = sorted({f"tests/{path.relative_to(ROOT / 'tests').parts[0]}" for path in find_tests()})
-    parts["core"] = [folder for folder in with_tests if folder not in known]
-    parts = {name: [folder for folder in folders if folder in with_tests] for name, folders in parts.items()}
-    return {name: folders for name, folders in parts.items() if folders}
-
-
-def find_tests() -> list[Path]:
-    return list((ROOT / "tests").rglob("test_*.py"))
-
-
 def pytest(*arguments: str) -> list[str]:
     return [str(PYTHON), "-m", "pytest", "-p", "no:langsmith_plugin", *arguments]
 
@@ -332,15 +314,24 @@ def bench() -> int:
 
 
 def torture(n: str = "150", seed: str = "") -> int:
-    """Kill the program `n` times, at each failpoint and at random."""
+    """Kill the program `n` times, at each failpoint and at random, and what it lives with."""
     if not n.isdigit() or int(n) < 1:
         raise Stop(f"N is a number of kills, and not {n!r}.")
     prepare_environment()
-    environment = {**quiet_environment(), "SOPHOS_TORTURE_KILLS": n}
-    if seed:
-        environment["SOPHOS_TORTURE_SEED"] = seed
-    command = pytest("tests/durability", "-k", "torture", "-s", "--timeout", "0")
-    return 0 if passes(f"torture, {n} kills", command, environment) else 1
+    results = {
+        "kills by name": passes("kills by name", pytest(*kills())),
+        f"torture, {n} kills": passes(f"torture, {n} kills", [str(PYTHON), *torturing(n, seed)]),
+    }
+    return verdict(results)
+
+
+def soak(n: str = "2000", seed: str = "") -> int:
+    """Call five tool servers `n` times while two of them are killed at random."""
+    if not n.isdigit() or int(n) < 1:
+        raise Stop(f"N is a number of calls, and not {n!r}.")
+    prepare_environment()
+    check_node()
+    return 0 if passes(f"soak, {n} calls", [str(PYTHON), *soaking(n, seed)]) else 1
 
 
 def clean() -> int:

@@ -28,6 +28,7 @@ from sophos_desktop.shell.demo import Demo
 from sophos_desktop.shell.facade import Core
 from sophos_desktop.shell.garbage import GuiCollector
 from sophos_desktop.shell.main_window import MainWindow
+from sophos_desktop.shell.quit_question import QuitGate
 from sophos_desktop.shell.session import SessionEnd
 from sophos_desktop.shell.shutdown import Stage, StagedQuit
 
@@ -36,6 +37,10 @@ _LOG = logging.getLogger(__name__)
 FIRST_PAINT_SECONDS = 2.0
 SAVE_SECONDS = 5.0
 DRAIN_SECONDS = 10.0
+# A person who waits for the step can hurry it; a slow model may need minutes for one.
+PATIENT_DRAIN_SECONDS = 1800.0
+LAST_WORDS_SECONDS = 5.0
+ERASE_SECONDS = 10.0
 CLOSE_SECONDS = 20.0
 HURRIED_SECONDS = 1.0
 ENDED_AT_ONCE = 1
@@ -117,9 +122,11 @@ class Desktop:
         collector.start()
         staged = StagedQuit(quit_owner, self._stages(), _end_at_once, self.window)
         staged.finished.connect(self._finished.set)
-        self.window.quit_requested.connect(staged.request)
-        session = SessionEnd(staged.request, lambda: self._save_soon(owner), self.window)
-        with _signals_routed(staged.request), _uncaught_routed(self._on_task_error):
+        staged.hurried.connect(lambda: self._hurry(quit_owner))
+        self._gate = QuitGate(self.window, staged.request)
+        self.window.quit_requested.connect(self._gate.request)
+        session = SessionEnd(self._gate.end_session, lambda: self._save_soon(owner), self.window)
+        with _signals_routed(self._gate.insist), _uncaught_routed(self._on_task_error):
             await self._show()
             self._core_task = quit_owner.spawn(self._hold_core(), "core")
             if demo_prompt is not None:
@@ -149,9 +156,11 @@ class Desktop:
             manager = await asyncio.to_thread(self._load, self._options)
             async with manager as core:
                 self._core = core
+                self._gate.attach(core.runs)
                 await self.window.attach(core)
                 await self._release.wait()
                 self.window.detach()
+                self._gate.detach()
                 self._core = None
         except SophosError as error:
             _LOG.info("the core ended with %s", error.code)
@@ -167,7 +176,8 @@ class Desktop:
     def _stages(self) -> tuple[Stage, ...]:
         return (
             Stage("save", self._save, SAVE_SECONDS, HURRIED_SECONDS),
-            Stage("drain", self._drain, DRAIN_SECONDS + 5, HURRIED_SECONDS),
+            Stage("drain", self._drain, self._longest_drain, LAST_WORDS_SECONDS),
+            Stage("erase", self._erase, ERASE_SECONDS, HURRIED_SECONDS),
             Stage("close", self._close_core, CLOSE_SECONDS, HURRIED_SECONDS * 3),
         )
 
@@ -178,10 +188,28 @@ class Desktop:
         self.window.close_for_work()
         await self.window.save()
 
+    @property
+    def _drain_seconds(self) -> float:
+        return PATIENT_DRAIN_SECONDS if self._gate.is_patient else DRAIN_SECONDS
+
+    def _longest_drain(self) -> float:
+        return self._drain_seconds + 2 * LAST_WORDS_SECONDS
+
     async def _drain(self) -> None:
         if self._core is not None:
-            await self._core.runs.drain(DRAIN_SECONDS)
+            if self._gate.has_active_runs:
+                self.window.status.say_activity("Finishing the step, then closing…")
+            await self._core.runs.drain(self._drain_seconds)
+            self.window.status.say_activity("Closing…")
             await self.window.save()  # a run that was drained may have handed its text back
+
+    def _hurry(self, owner: TaskOwner) -> None:
+        """Nobody waits for the steps any more; what became of the runs is still put down."""
+        if self._core is not None:
+            owner.spawn(self._core.runs.drain(0.0), "hurried drain")
+
+    async def _erase(self) -> None:
+        await self.window.feed.finish_deletions()
 
     async def _close_core(self) -> None:
         self._release.set()

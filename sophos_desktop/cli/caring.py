@@ -1,4 +1,4 @@
-"""The commands that look after the installation: config, doctor, mcp, models, delete.
+"""The commands that look after the installation: config, doctor, models, delete.
 
 Invariant: `config` needs no database and `doctor` gives its checks also where the store cannot be opened.
 """
@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from sophos_desktop.cli.invocation import Invocation
 from sophos_desktop.cli.output import Style, one_line, size, table
+from sophos_desktop.core.domain.conversation import Conversation
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
-from sophos_desktop.core.domain.specs import EngineKind, ModelInfo, ServerState, ServerStatus
+from sophos_desktop.core.domain.run import RunStatus
+from sophos_desktop.core.domain.specs import EngineKind, ModelInfo
 
 if TYPE_CHECKING:
     from sophos_desktop.core.assembly import Core
     from sophos_desktop.core.runs.doctor import Check
+    from sophos_desktop.core.runs.memory_facts import MemoryFact
     from sophos_desktop.core.settings.service import SettingsService
 
 SERVERS_SECONDS = 30.0
@@ -103,36 +106,6 @@ def _check_lines(checks: "Sequence[Check]", style: Style) -> list[str]:
     ]
 
 
-async def mcp(call: Invocation) -> int:
-    """The tool servers, once none is starting any more."""
-    async with call.core(tool_servers=True) as core:
-        await core.tool_host.settle(SERVERS_SECONDS)
-        statuses = core.servers.statuses()
-        notices = core.tool_host.notices
-    for notice in notices:
-        await call.console.note(f"notice {notice.code}: {notice.text}")
-    if call.as_json:
-        await call.print_json([status.to_json() for status in statuses])
-        return 0
-    if not statuses:
-        await call.console.note("no tool servers are configured")
-    await call.print_lines(_server_lines(statuses, Style(call.console.coloured)))
-    return 0
-
-
-def _server_lines(statuses: Sequence[ServerStatus], style: Style) -> list[str]:
-    lines = []
-    for status in statuses:
-        state = status.state.value
-        shown = {ServerState.READY: style.good, ServerState.FAILED: style.bad}.get(status.state, str)(state)
-        about = f"  {one_line(status.reason, 200)}" if status.reason else ""
-        lines.append(f"{style.strong(status.name)}  {status.transport}  {shown}{about}")
-        lines += [f"  {tool.tool}  {one_line(tool.description)}".rstrip() for tool in status.tools]
-        if status.state is ServerState.FAILED:
-            lines += [style.faint(f"  | {one_line(line, 200)}") for line in status.stderr_tail]
-    return lines
-
-
 async def models(call: Invocation) -> int:
     """What both engines have. Raises SophosError if neither has anything."""
     async with call.core() as core:
@@ -172,24 +145,57 @@ async def _all_models(core: "Core") -> tuple[list[ModelInfo], SophosError | None
 
 
 async def delete(call: Invocation) -> int:
-    """Delete a conversation, after asking."""
-    async with call.core() as core:
+    """Delete a conversation, after asking; with `--facts remove` what it added to the memory, too."""
+    from sophos_desktop.core.runs.memory_facts import MEMORY
+
+    removes_facts = call.arguments.facts == "remove"
+    async with call.core(only_server=MEMORY if removes_facts else None) as core:
         conversation = await core.conversations.find(call.arguments.id)
         named = f"“{one_line(conversation.title)}” ({conversation.message_count} messages)"
-        if not call.arguments.yes and not await _confirmed(call, named):
+        facts = await core.conversations.memory_facts(conversation.id)
+        if not call.arguments.yes and not await _confirmed(call, named, facts, removes_facts=removes_facts):
             await call.console.note("nothing was deleted")
             return 0
+        if removes_facts and facts:
+            _refuse_while_running(conversation)
+            # First: once the conversation is gone nobody knows any more which facts were its own.
+            facts = await core.conversations.remove_facts(facts, core.direct_calls)
         await core.conversations.delete(conversation.id)
-    await call.print_lines([f"deleted {conversation.id} {named}"])
+    lines = [f"deleted {conversation.id} {named}"]
+    if facts:
+        lines.append(
+            "removed from the memory:" if removes_facts else "what it added to the memory stays there:"
+        )
+        lines += [f"  {one_line(fact.words)}" for fact in facts]
+    await call.print_lines(lines)
     return 0
 
 
-async def _confirmed(call: Invocation, named: str) -> bool:
+def _refuse_while_running(conversation: Conversation) -> None:
+    """So that nothing is removed where the deletion would be refused."""
+    run = conversation.last_run
+    if run is not None and run.status is RunStatus.RUNNING:
+        raise SophosError(
+            ErrorCode.SESSION_IN_PROGRESS,
+            "An answer is being written in this conversation",
+            "Stop it first, then delete",
+        )
+
+
+async def _confirmed(
+    call: Invocation, named: str, facts: "Sequence[MemoryFact]", *, removes_facts: bool
+) -> bool:
     if not call.console.can_ask:
         raise SophosError(
             ErrorCode.BAD_REQUEST,
             "There is no terminal to ask on whether to delete it",
             "Say so with --yes",
         )
-    answer = await call.console.ask(f"Delete {named} for ever? [y/N] ")
+    about = ""
+    if facts:
+        what = "1 fact that it added" if len(facts) == 1 else f"{len(facts)} facts that it added"
+        about = f" {what} to the memory stay there; --facts remove takes them out."
+        if removes_facts:
+            about = f" {what} to the memory will be taken out."
+    answer = await call.console.ask(f"Delete {named} for ever?{about} [y/N] ")
     return (answer or "").strip().lower() in ("y", "yes")

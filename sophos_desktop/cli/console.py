@@ -22,7 +22,7 @@ HURRIED_SECONDS = 2.0
 _READER_LEFT = (errno.EPIPE, errno.EINVAL, errno.ESHUTDOWN, errno.ECONNRESET)
 _FORBIDDEN_ON_TERMINALS = re.compile(r"\x1b(?!\[[0-9;]*m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f]")
 
-_Job = tuple[TextIO, str, Callable[[OSError | None], None]] | None
+_Job = tuple[TextIO, str | bytes, Callable[[OSError | None], None]] | None
 
 
 class Console:
@@ -72,12 +72,19 @@ class Console:
         """Write to stdout, and wait until that is done.
 
         Raises BrokenPipeError if its reader has left; SophosError EXPORT_FAILED if it cannot be written."""
+        await self._out(_cleaned(text, terminal=self.stdout_is_terminal))
+
+    async def out_bytes(self, data: bytes) -> None:
+        """Write to stdout as it is; not for terminals. Raises as `out`."""
+        await self._out(data)
+
+    async def _out(self, data: str | bytes) -> None:
         if self._lost is not None:
             raise self._lost
         if self._stdout is None:
             return
         try:
-            await self._write(self._stdout, _cleaned(text, terminal=self.stdout_is_terminal))
+            await self._write(self._stdout, data)
         except OSError as error:
             raise self._lose(error) from error
 
@@ -140,7 +147,7 @@ class Console:
         text = self._stdin.read() if buffer is None else buffer.read().decode("utf-8-sig", "replace")
         return str(text).rstrip("\r\n")
 
-    async def _write(self, stream: TextIO, text: str) -> None:
+    async def _write(self, stream: TextIO, text: str | bytes) -> None:
         loop = asyncio.get_running_loop()
         done: asyncio.Future[None] = loop.create_future()
         self._pending.add(done)
@@ -157,8 +164,7 @@ class Console:
             failure: OSError | None = None
             self.stuck = True
             try:
-                stream.write(text)
-                stream.flush()
+                _put(stream, text)
             except OSError as error:
                 failure = error
             except ValueError as error:  # somebody closed the stream
@@ -191,6 +197,17 @@ class Console:
             stream.flush()
         except (OSError, ValueError):
             _drop(stream)
+
+
+def _put(stream: TextIO, data: str | bytes) -> None:
+    if isinstance(data, str):
+        stream.write(data)
+    elif (buffer := getattr(stream, "buffer", None)) is None:
+        stream.write(data.decode("utf-8", "replace"))
+    else:
+        stream.flush()
+        buffer.write(data)
+    stream.flush()
 
 
 def _tell(

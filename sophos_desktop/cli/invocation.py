@@ -35,13 +35,22 @@ class Invocation:
         return bool(getattr(self.arguments, "json", False))
 
     @asynccontextmanager
-    async def core(self, *, tool_servers: bool = False) -> AsyncIterator["Core"]:
-        """The open core; with its tool servers only where they are needed. Raises SophosError STORE_*."""
+    async def core(
+        self, *, tool_servers: bool = False, only_server: str | None = None
+    ) -> AsyncIterator["Core"]:
+        """The open core; with its tool servers, or one of them, only where they are needed.
+
+        Raises SophosError STORE_*."""
         from sophos_desktop.core.assembly import CoreOptions, open_core
 
         # A signal that came while the imports held the loop ends the command here, before anything is open.
         await asyncio.sleep(0)
-        options = CoreOptions(self.paths, self.environ, tool_servers=tool_servers)
+        options = CoreOptions(
+            self.paths,
+            self.environ,
+            tool_servers=tool_servers or only_server is not None,
+            only_server=only_server,
+        )
         async with open_core(options) as core:
             yield core
 

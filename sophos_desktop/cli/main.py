@@ -42,10 +42,11 @@ _MODULES = {
     "runs": "reading",
     "trace": "reading",
     "approvals": "reading",
+    "attachment": "attachments",
     "export": "exporting",
     "config": "caring",
     "doctor": "caring",
-    "mcp": "caring",
+    "mcp": "tool_servers",
     "models": "caring",
     "delete": "caring",
 }

@@ -13,6 +13,7 @@ from typing import Any
 
 SHORTEST_ID = 4
 _ELLIPSIS = "…"
+_INVISIBLE = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,14 @@ def one_line(text: str, limit: int = 80) -> str:
 
 def arguments(args: Mapping[str, Any], limit: int = 100) -> str:
     """A call's arguments, as JSON that a person can read."""
-    return one_line(json.dumps(dict(args), ensure_ascii=False), limit)
+    return one_line(visible(json.dumps(dict(args), ensure_ascii=False)), limit)
+
+
+def visible(text: str) -> str:
+    """A text whose invisible signs (control, direction, line ends, half pairs) are written out as escapes."""
+    return "".join(
+        f"\\u{ord(sign):04x}" if unicodedata.category(sign) in _INVISIBLE else sign for sign in text
+    )
 
 
 def moment(at: str | None) -> str:

@@ -4,11 +4,15 @@ Invariant: whatever does not fit is a SophosError BAD_REQUEST, in the same words
 """
 
 import argparse
-import json
-import os
 from typing import Any, NoReturn
 
 from sophos_desktop import __version__
+from sophos_desktop.cli.argument_types import json_object, positive, text
+from sophos_desktop.cli.server_parser import (
+    add_tool_servers,
+    check_server_action,
+    server_command_split_off,
+)
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.exports import ExportFormat
 
@@ -30,8 +34,11 @@ def parse(argv: list[str]) -> argparse.Namespace:
     """The arguments, with the command's name as `command`. Raises SophosError BAD_REQUEST.
 
     `--help` and `--version` print and raise SystemExit(0)."""
+    argv, server_command = server_command_split_off(argv)
     parsed = _build().parse_args(argv)
     parsed.command = parsed.command or "desktop"
+    if parsed.command == "mcp":
+        check_server_action(parsed, server_command, PROGRAM)
     if parsed.command == "decide":
         _check_decision(parsed)
     return parsed
@@ -64,19 +71,20 @@ def _build() -> argparse.ArgumentParser:
 
     desktop = command("desktop", "open the window (the default)", json_too=False)
     desktop.add_argument(
-        "--demo", type=_text, metavar="PROMPT", help="answer one prompt, print it and close again"
+        "--demo", type=text, metavar="PROMPT", help="answer one prompt, print it and close again"
     )
     desktop.add_argument("--screenshot", metavar="FILE", help="save a picture of the demo's window")
     _add_running(command)
     _add_reading(command)
     _add_exporting(command)
     _add_caring(command)
+    add_tool_servers(command, everywhere, PROGRAM)
     return parser
 
 
 def _add_running(command: Any) -> None:
     ask = command("ask", "send a message and print the answer as it is written")
-    ask.add_argument("text", type=_text, metavar="TEXT", help="the message; - reads it from standard input")
+    ask.add_argument("text", type=text, metavar="TEXT", help="the message; - reads it from standard input")
     ask.add_argument("-c", dest="conversation", metavar="ID", help="go on in this conversation")
     ask.add_argument("-m", dest="model", metavar="MODEL", help="the model that answers")
     ask.add_argument("--engine", choices=("ollama", "starter"), help="what serves the model")
@@ -87,9 +95,12 @@ def _add_running(command: Any) -> None:
         parser.add_argument("id", metavar="ID", help="a conversation")
     decide.add_argument("call", metavar="CALL", help="the tool call, or the end of its id; see `approvals`")
     decide.add_argument("decision", choices=DECISIONS, help="what is to become of it")
-    decide.add_argument("--args", type=_json_object, metavar="JSON", help="call it with these arguments")
-    decide.add_argument("--reason", type=_text, metavar="TEXT", help="why; kept with the decision")
-    decide.add_argument("--result", type=_text, metavar="TEXT", help="what the call gave (for `result`)")
+    decide.add_argument("--args", type=json_object, metavar="JSON", help="call it with these arguments")
+    decide.add_argument(
+        "--always", action="store_true", help="also for later calls of this tool (a fetch: of this host)"
+    )
+    decide.add_argument("--reason", type=text, metavar="TEXT", help="why; kept with the decision")
+    decide.add_argument("--result", type=text, metavar="TEXT", help="what the call gave (for `result`)")
     decide.add_argument("--no-run", action="store_true", help="record the decision and leave it at that")
     for parser in (ask, resume, decide):
         parser.add_argument(
@@ -106,12 +117,10 @@ def _add_reading(command: Any) -> None:
         "--status", action="append", choices=STATUSES, default=[], help="only these; may be repeated"
     )
     listing.add_argument(
-        "--tag", action="append", type=_text, default=[], metavar="T", help="only with all of these tags"
+        "--tag", action="append", type=text, default=[], metavar="T", help="only with all of these tags"
     )
-    listing.add_argument(
-        "--query", type=_text, default="", metavar="TEXT", help="only with this in the title"
-    )
-    listing.add_argument("--limit", type=_positive, metavar="N", help="at most so many")
+    listing.add_argument("--query", type=text, default="", metavar="TEXT", help="only with this in the title")
+    listing.add_argument("--limit", type=positive, metavar="N", help="at most so many")
     for name, purpose in (
         ("show", "print a conversation"),
         ("runs", "list the runs of a conversation, oldest first"),
@@ -120,6 +129,11 @@ def _add_reading(command: Any) -> None:
     trace = command("trace", "print what a run did, step by step")
     trace.add_argument("id", metavar="RUN_ID", help="a run; see `runs`")
     command("approvals", "list the questions that runs wait on")
+    attachment = command("attachment", "give what is kept beside a conversation")
+    attachment.add_argument("sha256", type=text, metavar="SHA", help="its digest, or a part of it")
+    attachment.add_argument(
+        "-o", "--output", default="", metavar="FILE", help="write to this file or folder; else it is printed"
+    )
 
 
 def _add_exporting(command: Any) -> None:
@@ -143,52 +157,28 @@ def _add_caring(command: Any) -> None:
     config.add_argument(
         "value",
         nargs="?",
-        type=_text,
+        type=text,
         metavar="VALUE",
         help="its new value; an empty one takes it out of your file",
     )
     command("doctor", "check the installation")
-    command("mcp", "list the tool servers and their tools")
     command("models", "list the models that can answer")
     delete = command("delete", "delete a conversation and all that belongs to it", json_too=False)
     delete.add_argument("id", metavar="ID", help="a conversation")
     delete.add_argument("--yes", action="store_true", help="do not ask")
-
-
-def _text(text: str) -> str:
-    """Bytes of the command line that are no text in the user's locale arrive as lone surrogates: most
-    likely they are UTF-8."""
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        try:
-            return os.fsencode(text).decode("utf-8", "replace")
-        except UnicodeEncodeError:  # they never were bytes
-            return text.encode("utf-8", "replace").decode("utf-8")
-    return text
-
-
-def _positive(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
-    return int(text)
-
-
-def _json_object(text: str) -> dict[str, Any]:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        raise argparse.ArgumentTypeError(f"{text!r} is not JSON") from None
-    if not isinstance(value, dict):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a JSON object")
-    return value
+    delete.add_argument(
+        "--facts",
+        choices=("keep", "remove"),
+        default="keep",
+        help="what becomes of the facts that it added to the memory (keep)",
+    )
 
 
 def _check_decision(parsed: argparse.Namespace) -> None:
     """Options that the decision has no use for are refused, so that nobody believes they count."""
-    useful = {"args": ("allow", "run-again"), "result": ("result",)}
+    useful = {"args": ("allow", "run-again"), "always": ("allow", "deny"), "result": ("result",)}
     for option, decisions in useful.items():
-        if getattr(parsed, option) is not None and parsed.decision not in decisions:
+        if getattr(parsed, option) not in (None, False) and parsed.decision not in decisions:
             raise SophosError(
                 ErrorCode.BAD_REQUEST,
                 f"--{option} goes with {' and '.join(decisions)}, not with {parsed.decision}",

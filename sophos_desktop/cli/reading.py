@@ -6,14 +6,8 @@ Invariant: they need no engine and start no tool server.
 from typing import Any
 
 from sophos_desktop.cli.invocation import Invocation
-from sophos_desktop.cli.output import (
-    Style,
-    arguments,
-    moment,
-    one_line,
-    short_ids,
-    table,
-)
+from sophos_desktop.cli.output import Style, moment, one_line, short_ids, table
+from sophos_desktop.cli.run_output import whole_arguments
 from sophos_desktop.cli.views import trace_tree, transcript
 from sophos_desktop.core.domain.conversation import Conversation, ConversationStatus
 from sophos_desktop.core.domain.durations import between, duration
@@ -139,6 +133,7 @@ async def approvals(call: Invocation) -> int:
         return 0
     if not pending:
         await call.console.note("no questions are open")
+        return 0
     names = short_ids([question.conversation_id for question in pending], every)
     call_ids = [question.tool_call_id for question in pending]
     calls = short_ids(call_ids, call_ids, compact=False)
@@ -148,10 +143,16 @@ async def approvals(call: Invocation) -> int:
             calls[question.tool_call_id],
             question.why,
             moment(question.asked_at),
-            f"{question.server}.{question.tool} {arguments(question.args)}",
+            one_line(f"{question.server}.{question.tool}"),
         )
         for question in pending
     ]
-    heading = ("CONVERSATION", "CALL", "WHY", "ASKED", "TOOL AND ARGUMENTS")
-    await call.print_lines(table(heading, rows, Style(call.console.coloured)))
+    style = Style(call.console.coloured)
+    heading, *lines = table(("CONVERSATION", "CALL", "WHY", "ASKED", "TOOL"), rows, style)
+    shown = [heading]
+    for line, question in zip(lines, pending, strict=True):
+        shown += [line, f"  {whole_arguments(question.args)}"]
+        if question.reason:
+            shown.append(style.faint(f"  {question.reason}"))
+    await call.print_lines(shown)
     return 0

@@ -4,11 +4,12 @@ Invariant: in text, stdout gets the answer and nothing else, and ends with a lin
 every event and nothing else.
 """
 
+import json
 from collections.abc import Mapping
 from typing import Any, Protocol
 
 from sophos_desktop.cli.console import Console
-from sophos_desktop.cli.output import arguments, json_line
+from sophos_desktop.cli.output import json_line, visible
 from sophos_desktop.cli.parser import PROGRAM
 from sophos_desktop.core.domain.conversation import Role
 from sophos_desktop.core.domain.events import (
@@ -35,9 +36,9 @@ class RunPrinter(Protocol):
         """The run is over, or waits for a decision that nobody here gives."""
 
 
-def printer(console: Console, *, as_json: bool) -> RunPrinter:
-    """The one that the command line asks for."""
-    return _JsonPrinter(console) if as_json else _TextPrinter(console)
+def printer(console: Console, *, as_json: bool, tells_questions: bool = True) -> RunPrinter:
+    """The one that the command line asks for. `tells_questions` False: a person is asked them anyway."""
+    return _JsonPrinter(console) if as_json else _TextPrinter(console, tells_questions=tells_questions)
 
 
 class _JsonPrinter:
@@ -60,8 +61,9 @@ class _JsonPrinter:
 class _TextPrinter:
     """The text of the answers; all else that a person should know goes to stderr."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, *, tells_questions: bool) -> None:
         self._console = console
+        self._tells_questions = tells_questions
         self._printing: str | None = None
         self._printed: set[str] = set()
         self._line_is_open = False
@@ -82,8 +84,8 @@ class _TextPrinter:
             await self._note(f"notice {kind.code}: {kind.text}")
         elif isinstance(kind, Recovered):
             await self._note(f"recovered: {kind.what}")
-        elif isinstance(kind, ApprovalNeeded):
-            await self._note(question(kind.server, kind.tool, kind.args, kind.why))
+        elif isinstance(kind, ApprovalNeeded) and self._tells_questions:
+            await self._note(question(kind.server, kind.tool, kind.args, kind.why, kind.reason))
         elif isinstance(kind, SittingEnded):
             await self._end_line()
 
@@ -116,12 +118,18 @@ class _TextPrinter:
         await self._console.note(text)
 
 
-def question(server: str, tool: str, args: Mapping[str, Any], why: str) -> str:
-    """What a run asks, in a sentence."""
-    call = f"{server}.{tool} {arguments(args)}"
+def question(server: str, tool: str, args: Mapping[str, Any], why: str, reason: str = "") -> str:
+    """What a run asks, in a sentence, and the call it asks about."""
     if why == "approval":
-        return f"question: may this call be made? {call}"
-    return f"question: this call was interrupted, and whether it took effect is unknown: {call}"
+        asked = f"question: may this call be made? {reason}".rstrip()
+    else:
+        asked = "question: this call was interrupted, and whether it took effect is unknown:"
+    return f"{asked}\n  {server}.{tool} {whole_arguments(args)}"
+
+
+def whole_arguments(args: Mapping[str, Any]) -> str:
+    """All arguments of a call that somebody decides on, as JSON on one line."""
+    return visible(json.dumps(dict(args), ensure_ascii=False))
 
 
 def error_line(code: str, message: str | None) -> str:

@@ -10,9 +10,10 @@ from contextlib import aclosing
 from functools import partial
 from typing import TYPE_CHECKING
 
-from sophos_desktop.cli.approving import Approver
+from sophos_desktop.cli.approving import SERVERS_SECONDS, Approver
 from sophos_desktop.cli.invocation import Invocation
-from sophos_desktop.cli.run_output import printer
+from sophos_desktop.cli.parser import PROGRAM
+from sophos_desktop.cli.run_output import error_line, printer
 from sophos_desktop.cli.signals import Request
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.events import SittingEnded
@@ -28,6 +29,13 @@ _log = logging.getLogger(__name__)
 
 # Whoever sends SIGTERM often waits ten seconds before SIGKILL.
 DRAIN_SECONDS = 5.0
+
+# How a run answers to somebody who decided while another process went on with it.
+_GOES_ON_ELSEWHERE = (
+    ErrorCode.SESSION_IN_PROGRESS,
+    ErrorCode.APPROVAL_PENDING,
+    ErrorCode.RUN_NOT_RESUMABLE,
+)
 
 Begin = Callable[[], Awaitable["RunHandle"]]
 
@@ -75,8 +83,12 @@ async def resume(call: Invocation) -> int:
 async def decide(call: Invocation) -> int:
     """Record a decision, then go on as `resume` does."""
     chosen = call.arguments
-    async with call.core(tool_servers=not chosen.no_run) as core:
+    # What holds for good, and arguments, are held against the definition, which only its server knows.
+    needs_definition = chosen.always or chosen.args is not None
+    async with call.core(tool_servers=needs_definition or not chosen.no_run) as core:
         conversation_id = (await core.conversations.find(chosen.id)).id
+        if needs_definition:
+            await core.tool_host.settle(SERVERS_SECONDS)
         decided = await core.decisions.decide(
             conversation_id,
             chosen.call,
@@ -84,7 +96,10 @@ async def decide(call: Invocation) -> int:
             args=chosen.args,
             reason=chosen.reason,
             result=chosen.result,
+            always=chosen.always,
         )
+        if chosen.args is not None and decided.input_schema is None:
+            await call.console.note(f"{decided.server} is not there, so the arguments were not checked")
         if chosen.no_run:
             return await _report_decision(call, decided.tool_call_id)
         try:
@@ -92,17 +107,21 @@ async def decide(call: Invocation) -> int:
                 lambda: core.runs.proceed(conversation_id)
             )
         except SophosError as error:
-            if error.code is not ErrorCode.SESSION_IN_PROGRESS:
+            if error.code not in _GOES_ON_ELSEWHERE:
                 raise
             await call.console.note("the run goes on in another process, which takes the decision")
             return await _report_decision(call, decided.tool_call_id)
 
 
 async def _report_decision(call: Invocation, tool_call_id: str) -> int:
+    chosen = call.arguments
     if call.as_json:
-        await call.print_json({"tool_call_id": tool_call_id, "decision": call.arguments.decision})
+        await call.print_json(
+            {"tool_call_id": tool_call_id, "decision": chosen.decision, "always": chosen.always}
+        )
     else:
-        await call.print_lines([f"decided {tool_call_id}: {call.arguments.decision}"])
+        always = " for good" if chosen.always else ""
+        await call.print_lines([f"decided {tool_call_id}: {chosen.decision}{always}"])
     return 0
 
 
@@ -113,20 +132,32 @@ class _Execution:
         self._call = call
         self._core = core
         self._conversation_id = conversation_id
-        self._printer = printer(call.console, as_json=call.as_json)
         self._approver = Approver(core, call.console, call.arguments.approve)
+        self._printer = printer(
+            call.console, as_json=call.as_json, tells_questions=not self._approver.asks_a_person
+        )
 
     async def run(self, begin: Begin) -> int:
         """Execute it and print it; gives the exit code. Raises SophosError if it does not begin."""
         await self._tell_what_the_start_found()
-        first = True
+        first, conversation_id = True, self._conversation_id
         while True:
-            handle, ended = await self._sit(begin, is_first=first)
+            try:
+                handle, ended = await self._sit(begin, is_first=first)
+            except SophosError as error:
+                if first or error.code not in _GOES_ON_ELSEWHERE:
+                    raise
+                # Somebody else answered too, and was faster; `end` is printed, so the output is whole.
+                await self._call.console.note(error_line(error.code.value, error.message))
+                await self._call.console.note(f"see what became of it: `{PROGRAM} follow {conversation_id}`")
+                return error.exit_code
             first = False
             conversation_id = handle.conversation_id
             waits = ended.status == RunStatus.WAITING.value
             stopped = self._call.signals.requested is not None
             if not waits or stopped or not await self._approver.answer(conversation_id):
+                for notice in self._core.definitions.changes():
+                    await self._call.console.note(f"notice {notice.code}: {notice.text}")
                 if not self._call.console.reader_has_left:
                     await self._printer.ended(conversation_id, ended)
                 return exit_code(ended.status, ended.error_code)

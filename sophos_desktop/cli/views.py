@@ -4,13 +4,14 @@ Invariant: pure functions; times and durations as they were stored, and nothing 
 of tool results, which are cut in the trace.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from sophos_desktop.cli.output import Style, arguments, moment, one_line
 from sophos_desktop.core.domain.conversation import Conversation, Message, MessageState, Role
 from sophos_desktop.core.domain.durations import between, duration
-from sophos_desktop.core.domain.projection import JsonObject, steps_of
-from sophos_desktop.core.domain.run import RunRecord
+from sophos_desktop.core.domain.projection import JsonObject, TraceStep, steps_of
+from sophos_desktop.core.domain.run import RunRecord, RunStatus
+from sophos_desktop.core.domain.trace_rows import TraceRow, rows_of
 
 _SPEAKERS = {Role.USER: "You", Role.ASSISTANT: "Assistant", Role.TOOL: "Tool"}
 
@@ -65,7 +66,7 @@ def trace_tree(record: RunRecord, events: Sequence[JsonObject], style: Style) ->
     about = [record.kind.value, record.status.value, engine, moment(record.started_at), took]
     lines = [f"{style.strong(f'run {record.id}')}  {'  '.join(filter(None, about))}"]
     for step in steps_of(events):
-        said = [line for event in step.events if (line := event_line(event, style)) is not None]
+        said = list(_step_lines(step, record, style))
         if step.number is None:
             lines += [f"  {line}" for line in said]
             continue
@@ -73,6 +74,53 @@ def trace_tree(record: RunRecord, events: Sequence[JsonObject], style: Style) ->
         lines.append(f"  step {step.number} {style.strong(step.node)}  {time}".rstrip())
         lines += [f"    {line}" for line in said]
     return lines
+
+
+def _step_lines(step: TraceStep, record: RunRecord, style: Style) -> Iterator[str]:
+    """The events of a step, those of one call together."""
+    rows = rows_of(
+        step,
+        record.started_at,
+        is_running=record.status is RunStatus.RUNNING,
+        is_waiting=record.status is RunStatus.WAITING,
+    )
+    said: set[int] = set()
+    for row in rows:
+        for event in row.events:
+            if event["seq"] in said:
+                continue  # a model call is several rows
+            said.add(event["seq"])
+            if event["type"] == "tool_call":
+                yield f"{_call(event)} {_attempt(row, style)}"
+                for note in row.below:
+                    yield f"  {event_line(note.events[0], style)}"
+            elif event["type"] == "approval_needed":
+                yield f"{_question(event)}  {_decision(row, style)}"
+            elif (line := event_line(event, style)) is not None:
+                yield line
+
+
+def _attempt(row: TraceRow, style: Style) -> str:
+    """Which attempt it was, and when it began and ended."""
+    state = {"running": "running, ", "interrupted": f"{style.bad('interrupted')}, "}.get(row.state, "")
+    until = _clock_time(row.ended_at) if row.state != "running" else ""
+    return f"(attempt {row.events[0]['attempt']}, {state}{_clock_time(row.began_at)}–{until})"
+
+
+def _decision(row: TraceRow, style: Style) -> str:
+    """What became of a question, when, and how long it waited."""
+    if row.answer:
+        waited = duration(row.duration_ms)
+        return (
+            f"{row.answer} at {_clock_time(row.ended_at)} after {waited} (asked {_clock_time(row.began_at)})"
+        )
+    state = "waits for you" if row.state == "waiting" else style.bad("not decided")
+    return f"{state} (asked {_clock_time(row.began_at)})"
+
+
+def _clock_time(at: str | None) -> str:
+    """Hour, minute and second of a stored time (UTC)."""
+    return at[11:19] if at else "?"
 
 
 def event_line(event: JsonObject, style: Style) -> str | None:
@@ -88,20 +136,38 @@ def event_line(event: JsonObject, style: Style) -> str | None:
     if kind == "model_call":
         return _model_call(event)
     if kind == "tool_call":
-        again = f" (attempt {event['attempt']})" if event["attempt"] > 1 else ""
-        return f"call {event['server']}.{event['tool']} {arguments(event['args'])}{again}"
+        return _call(event) + (f" (attempt {event['attempt']})" if event["attempt"] > 1 else "")
     if kind == "tool_result":
         how = "taken from the journal" if event["recorded"] else duration(event["duration_ms"])
         status = event["status"] if event["status"] == "ok" else style.bad(event["status"])
         return f"result {status}  {one_line(event['text'] or '')}  {how}".rstrip()
     if kind == "approval_needed":
-        return f"question ({event['why']}) {event['server']}.{event['tool']} {arguments(event['args'])}"
+        return _question(event)
+    if kind == "tool_note":
+        return _note(event)
     if kind == "message":
         return _message(event["message"])
     if kind == "end":
         return _end(event, style)
     words = event.get("text") or event.get("what") or ""
     return f"{kind} {event.get('code', '')} {words}".replace("  ", " ").rstrip()
+
+
+def _call(event: JsonObject) -> str:
+    return f"call {event['server']}.{event['tool']} {arguments(event['args'])}"
+
+
+def _question(event: JsonObject) -> str:
+    return f"question ({event['why']}) {event['server']}.{event['tool']} {arguments(event['args'])}"
+
+
+def _note(event: JsonObject) -> str:
+    """What a server said while it worked; how far it is as a number, if it gave one."""
+    far = ""
+    if event.get("progress") is not None:
+        far = f"{event['progress']:g}" + (f" of {event['total']:g}" if event.get("total") else "")
+    about = " ".join(filter(None, (event["kind"], event.get("level"), far)))
+    return f"{about}: {one_line(event.get('text') or '')}".rstrip(": ")
 
 
 def _model_call(event: JsonObject) -> str:

@@ -15,33 +15,48 @@ from sophos_desktop.core.agent.context import TokenGauge
 from sophos_desktop.core.agent.graph_runner import GraphRunner
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.events import Notice
+from sophos_desktop.core.domain.policy import Policy, ServerRule
 from sophos_desktop.core.domain.ports import EngineDirectory, ServerDirectory
 from sophos_desktop.core.domain.specs import EngineKind
 from sophos_desktop.core.engines.directory import EngineConfiguration, Engines
 from sophos_desktop.core.engines.starter_process import StarterProcess
 from sophos_desktop.core.mcp_host.config import LoadedConfig, McpConfigSource
+from sophos_desktop.core.mcp_host.configuration import McpConfiguration
+from sophos_desktop.core.mcp_host.direct_calls import DirectCalls
 from sophos_desktop.core.mcp_host.host import ToolHost
 from sophos_desktop.core.mcp_host.limits import HostLimits
+from sophos_desktop.core.mcp_host.login_environment import user_environment
 from sophos_desktop.core.runs.conversations import Conversations
 from sophos_desktop.core.runs.decisions import Decisions
 from sophos_desktop.core.runs.doctor import Doctor
 from sophos_desktop.core.runs.exporting import Exports
 from sophos_desktop.core.runs.following import Follower
 from sophos_desktop.core.runs.neighbours import Neighbours
+from sophos_desktop.core.runs.queueing import MessageQueue
 from sophos_desktop.core.runs.recovery import RecoveredRun, Recovery
 from sophos_desktop.core.runs.registry import RunRegistry
+from sophos_desktop.core.runs.server_logs import ServerLogs
+from sophos_desktop.core.runs.server_requests import ServerRequests
+from sophos_desktop.core.runs.server_trust import ConfiguredServer, ServerTrust
 from sophos_desktop.core.runs.sitting_factory import SittingFactory
 from sophos_desktop.core.runs.stores import Stores
+from sophos_desktop.core.runs.tool_definitions import ToolDefinitions
+from sophos_desktop.core.runs.tool_gate import PolicyGate
 from sophos_desktop.core.runs.watcher import StoreWatcher
 from sophos_desktop.core.settings.service import SettingsService
 from sophos_desktop.core.settings.system_prompt import SystemPrompt
+from sophos_desktop.core.store.attachments import AttachmentStore
 from sophos_desktop.core.store.changes import ChangeCounter
 from sophos_desktop.core.store.checkpoints import open_checkpoints
 from sophos_desktop.core.store.children import ChildStore
 from sophos_desktop.core.store.conversations import ConversationStore
 from sophos_desktop.core.store.database import LOCK_WAIT_SECONDS, Database
 from sophos_desktop.core.store.journal import JournalStore
+from sophos_desktop.core.store.permissions import PermissionStore
+from sophos_desktop.core.store.queue import QueueStore
+from sophos_desktop.core.store.restart_requests import RestartRequestStore
 from sophos_desktop.core.store.runs import RunStore
+from sophos_desktop.core.store.tool_trust import ToolTrustStore
 from sophos_desktop.core.store.trace import TraceStore
 from sophos_desktop.foundation import resources
 from sophos_desktop.foundation.clock import Clock, SystemClock
@@ -56,12 +71,14 @@ CLOSING_DRAIN_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class CoreOptions:
-    """What a front end decides. `tool_servers` False: read only, no server is started."""
+    """What a front end decides. `tool_servers` False: read only, no server is started; `only_server`: no
+    other one than that."""
 
     paths: AppPaths
     environ: Mapping[str, str]
     clock: Clock = field(default_factory=SystemClock)
     tool_servers: bool = True
+    only_server: str | None = None
     lock_wait_seconds: float = LOCK_WAIT_SECONDS
 
 
@@ -74,11 +91,18 @@ class Core:
     engines: EngineDirectory
     servers: ServerDirectory
     tool_host: ToolHost
+    direct_calls: DirectCalls
+    mcp: McpConfiguration
+    trust: ServerTrust
+    definitions: ToolDefinitions
+    server_logs: ServerLogs
+    server_requests: ServerRequests
     runs: RunRegistry
     follower: Follower
     neighbours: Neighbours
     conversations: Conversations
     decisions: Decisions
+    queue: MessageQueue
     exports: Exports
     doctor: Doctor
     notices: tuple[Notice, ...]
@@ -102,8 +126,11 @@ async def open_core(options: CoreOptions) -> AsyncIterator[Core]:
             conversations=ConversationStore(database, options.clock),
             runs=RunStore(database, options.clock),
             journal=JournalStore(database, options.clock),
+            attachments=AttachmentStore(database),
             trace=TraceStore(database),
             children=ChildStore(database, owner.id),
+            permissions=PermissionStore(database, options.clock),
+            queue=QueueStore(database, options.clock),
             saver=saver,
             graph=GraphRunner(saver),
             clock=options.clock,
@@ -115,12 +142,25 @@ async def open_core(options: CoreOptions) -> AsyncIterator[Core]:
         stack.push_async_callback(engines.close)
         chat_models = ChatModels()
         stack.push_async_callback(chat_models.aclose)
-        host = _tool_host(options, settings, stores)
+        mcp = McpConfiguration(_mcp_source(options))
+        tool_trust = ToolTrustStore(database, options.clock)
+        configured = mcp.load()
+        trust = await _server_trust(configured, tool_trust)
+        tool_config = _tool_config(options, configured.trusting(trust.names()))
+        host = _tool_host(options, settings, stores, tool_config)
         stack.push_async_callback(host.close)
+        trust.subscribe(lambda name, counts: host.trust(name, trusted=counts))
+        definitions = ToolDefinitions(tool_trust, host)
+        stack.push_async_callback(definitions.close)
+        server_logs = ServerLogs(options.paths.log_dir / "servers", options.paths.owners_dir, owner.id, host)
+        stack.push_async_callback(server_logs.close)
+        gate = PolicyGate(stores.permissions, _server_rules(tool_config), lambda: _general_policy(settings))
+        decisions = Decisions(stores, host, gate)
         factory = SittingFactory(
             stores=stores,
             engines=engines,
             catalog=host,
+            gate=gate,
             stream_chat=chat_models.stream_chat,
             settings=lambda: settings.current,
             system_prompt=SystemPrompt(options.paths),
@@ -135,6 +175,8 @@ async def open_core(options: CoreOptions) -> AsyncIterator[Core]:
         stack.push_async_callback(counter.close)
         watcher = StoreWatcher(counter)
         stack.push_async_callback(watcher.close)
+        server_requests = ServerRequests(RestartRequestStore(database), watcher, server_logs, host.restart)
+        stack.push_async_callback(server_requests.close)
         conversations = Conversations(stores, recovery.before_claim)
         follower = Follower(conversations, recovery, watcher, options.clock)
         neighbours = Neighbours(stores, runs, recovery, follower, watcher, owner.id)
@@ -143,20 +185,31 @@ async def open_core(options: CoreOptions) -> AsyncIterator[Core]:
         stack.push_async_callback(runs.close)
         stack.push_async_callback(runs.drain, CLOSING_DRAIN_SECONDS)
         host.start()
+        server_logs.start()
+        if options.tool_servers:
+            definitions.start()
+            await server_requests.start()
         yield Core(
             paths=options.paths,
             settings=settings,
             engines=engines,
             servers=host,
             tool_host=host,
+            direct_calls=DirectCalls(host),
+            mcp=mcp,
+            trust=trust,
+            definitions=definitions,
+            server_logs=server_logs,
+            server_requests=server_requests,
             runs=runs,
             follower=follower,
             neighbours=neighbours,
             conversations=conversations,
-            decisions=Decisions(stores),
+            decisions=decisions,
+            queue=MessageQueue(stores, runs, decisions),
             exports=Exports(stores, database.path),
             doctor=Doctor(database, stores, options.paths, settings, engines, host, owner.id),
-            notices=(*settings.notices, *host.notices),
+            notices=(*settings.notices, *host.notices, *(trust.notices if tool_config.servers else ())),
             recovered=tuple(recovered),
         )
 
@@ -193,19 +246,53 @@ def _engines(options: CoreOptions, settings: SettingsService, stores: Stores, ta
     return Engines(configuration, starter, last_used)
 
 
-def _tool_host(options: CoreOptions, settings: SettingsService, stores: Stores) -> ToolHost:
-    config = LoadedConfig(())
-    if options.tool_servers:
-        config = McpConfigSource(
-            resources.shipped_config("mcp.json"),
-            options.paths.mcp_file,
-            options.environ,
-            options.paths.memory_file,
-        ).load()
+def _tool_config(options: CoreOptions, configured: LoadedConfig) -> LoadedConfig:
+    """What this process starts."""
+    if not options.tool_servers:
+        return LoadedConfig(())
+    return configured if options.only_server is None else configured.only(options.only_server)
+
+
+def _server_rules(config: LoadedConfig) -> dict[str, ServerRule]:
+    return {
+        server.name: ServerRule(Policy(server.approval) if server.approval else None, server.built_in)
+        for server in config.servers
+    }
+
+
+def _general_policy(settings: SettingsService) -> Policy | None:
+    chosen = settings.current.tools.approval
+    return None if chosen == "auto" else Policy(chosen)
+
+
+def _mcp_source(options: CoreOptions) -> McpConfigSource:
+    return McpConfigSource(
+        resources.shipped_config("mcp.json"),
+        options.paths.mcp_file,
+        options.environ,
+        options.paths.memory_file,
+    )
+
+
+async def _server_trust(config: LoadedConfig, store: ToolTrustStore) -> ServerTrust:
+    trust = ServerTrust(
+        store,
+        [
+            ConfiguredServer(one.name, one.fingerprint, built_in=one.built_in, trusted=one.trusted)
+            for one in config.servers
+        ],
+    )
+    await trust.open()
+    return trust
+
+
+def _tool_host(
+    options: CoreOptions, settings: SettingsService, stores: Stores, config: LoadedConfig
+) -> ToolHost:
     return ToolHost(
         config,
         records=stores.children,
-        environ=options.environ,
+        environ=user_environment(options.environ),
         on_error=_report_bug,
         clock=options.clock,
         limits=HostLimits(call_seconds=settings.current.tools.timeout_seconds),

@@ -47,6 +47,7 @@ class Actions:
         self.focus_list = self._make("actionFocusList", "Go to &List", "Ctrl+L")
         self.focus_composer = self._make("actionFocusComposer", "Go to &Message", "Ctrl+M")
         self.servers = self._make("actionServers", "Tool &Servers…", "Ctrl+T")
+        self.permissions = self._make("actionToolPermissions", "Tool &Permissions…", "")
         self.doctor = self._make("actionDoctor", "&Check the Installation…", "")
         self.keyboard = self._make("actionKeyboard", "&Keyboard Shortcuts", "F1", _Key.HelpContents)
         self.about = self._make("actionAbout", "&About Sophos Desktop", "")
@@ -81,7 +82,8 @@ class Actions:
     def update(self, state: ActionState) -> None:
         """Enable what can be done."""
         has_conversation = state.is_open and state.has_conversation
-        for action in (self.new_chat, self.settings, self.data_folder, self.servers, self.doctor):
+        tools = (self.servers, self.permissions, self.doctor)
+        for action in (self.new_chat, self.settings, self.data_folder, *tools):
             action.setEnabled(state.is_open)
         self.rename.setEnabled(has_conversation)
         self.delete.setEnabled(has_conversation and state.is_idle)

@@ -84,11 +84,11 @@ class MainWindow(QMainWindow):
         self._splitter.addWidget(self.chat)
         self._splitter.setStretchFactor(1, 1)
         self._splitter.setCollapsible(1, False)
-        self._splitter.setSizes([LIST_WIDTH, FIRST_WINDOW[0] - LIST_WIDTH])
+        self._splitter.setSizes([LIST_WIDTH - 1, FIRST_WINDOW[0] - LIST_WIDTH])  # the line is the last pixel
         self.setCentralWidget(self._splitter)
         self.setStatusBar(self.status)
         self.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self.dock)
-        self.resizeDocks([self.dock], [DOCK_WIDTH], Qt.Orientation.Horizontal)
+        self.resizeDocks([self.dock], [DOCK_WIDTH - 1], Qt.Orientation.Horizontal)
         self._toggle_trace = self.dock.toggleViewAction()
         self._toggle_trace.setObjectName("actionToggleTrace")
         self._toggle_trace.setText("&Trace")
@@ -137,6 +137,7 @@ class MainWindow(QMainWindow):
         self.exports.failed.connect(self.show_error)
         self.exports.folder_wanted.connect(lambda path: self.open_folder(path))
         actions.servers.triggered.connect(lambda: self.dialogs.show_servers())
+        actions.permissions.triggered.connect(lambda: self.dialogs.show_permissions())
         actions.doctor.triggered.connect(lambda: self.dialogs.show_doctor())
         actions.keyboard.triggered.connect(lambda: self.dialogs.show_keyboard())
         actions.about.triggered.connect(lambda: self.dialogs.show_about())
@@ -149,7 +150,9 @@ class MainWindow(QMainWindow):
         presenter.conversation_changed.connect(self._on_conversation_changed)
         presenter.state_changed.connect(self._update_actions)
         presenter.run_ended.connect(lambda _id, _ended: self.status_feed.refresh())
+        self.feed.show_deletions(self.panel.undo_bar, presenter.save)
         self.feed.deleted.connect(presenter.forget)
+        self.feed.restored.connect(presenter.open)
         self.feed.failed.connect(self.show_error)
         self.chat.transcript.link_chosen.connect(self._on_link_chosen)
 
@@ -225,7 +228,7 @@ class MainWindow(QMainWindow):
             self,
             "deleteQuestion",
             "Delete this conversation?",
-            f"“{title}” and everything in it will be gone for good.",
+            f"“{title}” and everything in it. You can take this back for ten seconds.",
             "Delete",
             lambda: self.feed.delete(conversation_id),
             danger=True,

@@ -43,7 +43,7 @@ def fill_menu_bar(bar: QMenuBar, actions: Actions, edit: EditActions, toggle_tra
     edit_menu.aboutToShow.connect(edit.update)
     _add(bar, "&View", (actions.toggle_list, toggle_trace))
     _add(bar, "&Chat", (actions.resume, actions.stop, None, actions.focus_composer, actions.focus_list))
-    _add(bar, "&Tools", (actions.servers, actions.doctor))
+    _add(bar, "&Tools", (actions.servers, actions.permissions, actions.doctor))
     _add(bar, "&Help", (actions.keyboard, None, actions.about))
 
 

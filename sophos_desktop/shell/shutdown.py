@@ -19,18 +19,25 @@ _CANCEL_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One stage: `seconds` is its bound, `hurried_seconds` the bound once somebody hurries."""
+    """One stage: `seconds` is its bound, asked for when it begins; `hurried_seconds` the bound once somebody
+    hurries."""
 
     name: str
     work: Callable[[], Awaitable[None]]
-    seconds: float
+    seconds: float | Callable[[], float]
     hurried_seconds: float
+
+    @property
+    def bound_seconds(self) -> float:
+        """Its bound while nobody hurries."""
+        return self.seconds() if callable(self.seconds) else self.seconds
 
 
 class StagedQuit(QObject):
     """Lives as long as the program; used once."""
 
     stage_began = Signal(str)
+    hurried = Signal()
     finished = Signal()
 
     def __init__(
@@ -58,6 +65,7 @@ class StagedQuit(QObject):
             self._owner.spawn(self._run(), "staged quit")
         elif self._requests == 2:
             self._hurry.set()
+            self.hurried.emit()
         else:
             self._end_at_once()
 
@@ -71,7 +79,7 @@ class StagedQuit(QObject):
         work = self._owner.spawn(_guarded(stage), f"quit: {stage.name}")
         hurry = self._owner.spawn(self._hurry.wait(), "quit: hurry")
         try:
-            bound = stage.hurried_seconds if self._hurry.is_set() else stage.seconds
+            bound = stage.hurried_seconds if self._hurry.is_set() else stage.bound_seconds
             await asyncio.wait({work, hurry}, timeout=bound, return_when=asyncio.FIRST_COMPLETED)
             if not work.done() and self._hurry.is_set():
                 await asyncio.wait({work}, timeout=stage.hurried_seconds)

@@ -5,9 +5,9 @@ Invariant: it only reports; asking it never delays anything else, and one questi
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QObject, QTimer
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QLabel, QStatusBar, QWidget
+from PySide6.QtCore import QEvent, QObject, QTimer
+from PySide6.QtGui import QAction, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QStatusBar, QWidget
 
 from sophos_desktop.core.domain.errors import SophosError
 from sophos_desktop.core.domain.run import RunRecord, RunStatus
@@ -15,12 +15,15 @@ from sophos_desktop.core.domain.specs import EngineChoice, EngineStatus, ServerS
 from sophos_desktop.foundation.tasks import TaskOwner
 from sophos_desktop.shell.facade import Core
 from sophos_desktop.shell.theme.follower import Theme
-from sophos_desktop.shell.theme.tokens import BAR_HEIGHT
+from sophos_desktop.shell.theme.fonts import role_font
+from sophos_desktop.shell.theme.measures import MEASURES
+from sophos_desktop.shell.theme.type_scale import TYPE
 from sophos_desktop.shell.widgets.pane_button import PaneButton
 from sophos_desktop.shell.widgets.shapes import Shape
-from sophos_desktop.shell.widgets.status_item import StatusItem
+from sophos_desktop.shell.widgets.status_item import ContextMeter, SegmentLine, StatusItem
 
 _ASK_AGAIN_MILLISECONDS = 15_000
+_OWN_SPACING = 2  # a status bar's own, before what it holds
 _RUN_LOOKS = {
     RunStatus.RUNNING: ("Running", Shape.RUNNING, "accent"),
     RunStatus.WAITING: ("Waits for you", Shape.WAITING, "warning"),
@@ -39,28 +42,71 @@ class StatusBar(QStatusBar):
         super().__init__(parent)
         self.setObjectName("statusBar")
         self.setSizeGripEnabled(False)
-        self.setFixedHeight(BAR_HEIGHT)
+        self.setFixedHeight(MEASURES.status_bar)
         self._theme = theme
         self.engine = StatusItem("statusEngine", "Engine", theme, self)
+        self.model = StatusItem("statusModel", "Model", theme, self)
+        self.context = ContextMeter(theme, self)
         self.servers = StatusItem("statusServers", "Tool servers", theme, self)
         self.run = StatusItem("statusRun", "Conversation", theme, self)
         self._activity = QLabel(self)
         self._activity.setObjectName("statusActivity")
-        self.addWidget(self.engine)
-        self.addWidget(self.run)
-        self.addWidget(self._activity)
-        self.addPermanentWidget(self.servers)
+        self._activity.setFont(role_font(TYPE.small))
+        self._lines: list[tuple[SegmentLine, StatusItem]] = []
+        self._row = self._lay_out()
         self.engine.say("opening…", "The app is loading its parts.")
+        self.show_model(None, "")
         self.show_run(None)
+        for line, item in self._lines:
+            line.setVisible(not item.isHidden())
+
+    def _lay_out(self) -> QHBoxLayout:
+        holder = QWidget(self)
+        row = QHBoxLayout(holder)
+        row.setContentsMargins(MEASURES.row_inset - _OWN_SPACING, 0, MEASURES.row_inset, 0)
+        row.setSpacing(0)
+        row.addWidget(self.engine)
+        for item in (self.model, self.context):
+            row.addWidget(self._line_before(item))
+            row.addWidget(item)
+        row.addWidget(self._activity)
+        row.addStretch(1)
+        row.addWidget(self.run)
+        row.addWidget(self._line_before(self.run))
+        row.addWidget(self.servers)
+        self.addWidget(holder, 1)
+        layout = self.layout()
+        if layout is not None:  # Qt puts a few pixels around what a status bar holds
+            layout.setContentsMargins(0, 0, 0, 0)
+        return row
+
+    def _line_before(self, item: StatusItem) -> SegmentLine:
+        """A line that is there while `item` is."""
+        line = SegmentLine(self)
+        line.setFixedHeight(MEASURES.status_bar - 9)
+        item.installEventFilter(self)
+        self._lines.append((line, item))
+        return line
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """A line goes with its segment."""
+        if event.type() in (QEvent.Type.ShowToParent, QEvent.Type.HideToParent):
+            for line, item in self._lines:
+                if item is watched:
+                    line.setVisible(not item.isHidden())
+        return super().eventFilter(watched, event)
 
     def add_toggles(self, left: QAction, right: QAction) -> None:
         """Two buttons at the ends that show and hide what is there."""
-        for place, action, shape in ((0, left, Shape.LEFT_PANE), (-1, right, Shape.RIGHT_PANE)):
-            button = PaneButton(action, shape, self._theme, self)
-            if place == 0:
-                self.insertWidget(0, button)
-            else:
-                self.addPermanentWidget(button)
+        self._row.insertWidget(0, PaneButton(left, Shape.LEFT_PANE, self._theme, self))
+        self._row.addWidget(PaneButton(right, Shape.RIGHT_PANE, self._theme, self))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """In a narrow window say less."""
+        super().resizeEvent(event)
+        is_short = self.width() <= MEASURES.words_fit_width
+        for item in (self.engine, self.model, self.context, self.run, self.servers):
+            item.set_short(is_short=is_short)
 
     def show_run(self, run: RunRecord | None) -> None:
         """What became of the open conversation's last run, and who answered; None: nothing ran."""
@@ -68,7 +114,12 @@ class StatusBar(QStatusBar):
         if run is not None:
             word, shape, colour = _RUN_LOOKS[run.status]
             model = f"  ·  {run.model}" if run.model else ""
-            self.run.say(f"{word}{model}", run.error_message or "", shape, colour)
+            self.run.say(f"{word}{model}", run.error_message or "", shape, colour, short=word)
+
+    def show_model(self, model: str | None, reason: str) -> None:
+        """The model that would answer; None: nothing is known of one."""
+        self.model.setVisible(bool(model))
+        self.model.say(model or "", reason)
 
     def say_activity(self, text: str) -> None:
         """What the app itself is doing, for example closing."""
@@ -76,24 +127,30 @@ class StatusBar(QStatusBar):
 
     def show_engine(self, status: EngineStatus, choice: EngineChoice | None) -> None:
         """How the engine stands, and which model would answer."""
-        name = f"{status.engine.value.capitalize()} {status.version or ''}".strip()
-        model = f"  ·  {choice.model}" if choice is not None else ""
-        reason = "\n".join(part for part in (status.text, status.remedy, choice and choice.reason) if part)
+        name = status.engine.value.capitalize()
+        full = f"{name} {status.version or ''}".strip()
+        reason = "\n".join(part for part in (status.text, status.remedy) if part)
         if status.reachable:
-            self.engine.say(f"{name} reachable{model}", reason, Shape.UP, "success")
+            self.engine.say(full, reason, Shape.UP, "success", short=name)
         else:
-            self.engine.say(f"{name} down{model}", reason, Shape.DOWN, "danger")
+            self.engine.say(f"{full} down", reason, Shape.DOWN, "danger", short=f"{name} down")
+        self.show_model(choice.model if choice else None, (choice.reason or "") if choice else "")
 
     def show_engine_error(self, error: SophosError) -> None:
         """The engine could not even be chosen."""
         self.engine.say("no engine", error.message, Shape.DOWN, "danger")
+        self.show_model(None, "")
 
     def show_servers(self, statuses: Sequence[ServerStatus]) -> None:
         """Counts, with the states and reasons of all as the tooltip."""
         failed = any(status.state is ServerState.FAILED for status in statuses)
         lines = [f"{status.name}: {status.state.value}. {status.reason}".strip() for status in statuses]
         reason = "\n".join(lines) or "No tool server is configured."
-        self.servers.say(server_words(statuses), reason, Shape.FAILED if failed else None, "danger")
+        words, used = server_words(statuses), sum(s.state is not ServerState.STOPPED for s in statuses)
+        if failed:
+            self.servers.say(words, reason, Shape.WARNING, "warning", short=str(used), tone="warning")
+        else:
+            self.servers.say(words, reason, Shape.SERVERS, short=str(used))
 
 
 class StatusFeed(QObject):

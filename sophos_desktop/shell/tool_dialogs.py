@@ -1,4 +1,4 @@
-"""The windows beside the main window: settings, servers, checks, keys, about.
+"""The windows beside the main window: settings, servers, permissions, checks, keys, about.
 
 Invariant: each is imported and made when it is first asked for, so that the main window is painted sooner;
 there is one of each; none blocks anything.
@@ -57,6 +57,15 @@ class ToolDialogs(QObject):
         from sophos_desktop.shell.diagnostics.servers_dialog import ServersDialog
 
         return ServersDialog(self._core, self._owner, self._theme, self._window)
+
+    def show_permissions(self) -> None:
+        """What was decided about tools for good."""
+        self._show("permissions", self._make_permissions)
+
+    def _make_permissions(self) -> PlainDialog:
+        from sophos_desktop.shell.diagnostics.permissions_dialog import PermissionsDialog
+
+        return PermissionsDialog(self._core, self._owner, self._theme, self._window)
 
     def show_doctor(self) -> None:
         """The checks of the installation."""

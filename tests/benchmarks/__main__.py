@@ -12,6 +12,7 @@ from pathlib import Path
 from tests.benchmarks.exporting import words_export
 from tests.benchmarks.memory_server import ten_thousand_entities
 from tests.benchmarks.rows import Row, table
+from tests.benchmarks.sessions import kept_and_started
 from tests.benchmarks.starting import start_and_memory
 from tests.benchmarks.storing import growth, step_time
 from tests.benchmarks.streaming import per_token
@@ -26,6 +27,7 @@ def main() -> int:
         ("time of a step", step_time),
         ("streaming", per_token),
         ("tool calls", overhead),
+        ("tool servers", kept_and_started),
         ("the memory server", ten_thousand_entities),
         ("growth", growth),
         ("exports", words_export),

@@ -1,7 +1,7 @@
 """Graphs to measure: ours on a scripted model, and raw LangGraph as a simple app would use it."""
 
 import operator
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
@@ -17,7 +17,8 @@ from sophos_desktop.core.agent.graph_runner import DrainRequest, GraphRunner
 from sophos_desktop.core.agent.run_context import RunContext
 from sophos_desktop.core.domain.conversation import Message
 from sophos_desktop.core.domain.events import Event, TextDelta, ThinkingDelta
-from sophos_desktop.core.domain.ports import Decision, ToolAttempt
+from sophos_desktop.core.domain.policy import Verdict
+from sophos_desktop.core.domain.ports import Decision, ToolAttempt, ToolObserver
 from sophos_desktop.core.domain.specs import EngineKind, ModelEndpoint, ToolResult, ToolSpec
 from sophos_desktop.foundation.clock import SystemClock
 from sophos_desktop.foundation.ids import new_id
@@ -45,8 +46,19 @@ class _NoTools:
 
     async def settle(self, timeout_seconds: float) -> None: ...
 
-    async def call(self, spec: ToolSpec, args: Any) -> ToolResult:
+    async def call(
+        self, spec: ToolSpec, args: Mapping[str, Any], observe: ToolObserver | None = None
+    ) -> ToolResult:
         raise NotImplementedError
+
+    async def problem_with(self, spec: ToolSpec, args: Mapping[str, Any]) -> str | None:
+        raise NotImplementedError
+
+    async def judge(self, spec: ToolSpec, args: Mapping[str, Any], heard_servers: Collection[str]) -> Verdict:
+        raise NotImplementedError
+
+    async def offers(self, tools: Sequence[ToolSpec]) -> Sequence[ToolSpec]:
+        return tools
 
     async def latest_attempt(self, tool_call_id: str) -> ToolAttempt | None:
         raise NotImplementedError
@@ -76,6 +88,7 @@ class OurThread:
             sink=_Silence(),
             journal=_NoTools(),
             catalog=_NoTools(),
+            gate=_NoTools(),
             stream_chat=_answer,
             endpoint=_endpoint,
             system_prompt=_no_prompt,

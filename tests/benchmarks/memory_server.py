@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import shutil
 import statistics
 import sys
 import time
@@ -12,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from tests.benchmarks.rows import Row
-from tests.core.mcp_host.memory.wire import OURS, REFERENCE_VERSION, Wire, entity, reference_command, serving
+from tests.core.mcp_host.memory.wire import OURS, Wire, entity, reference_command, serving
+from tests.support.node_packages import node_is_here, version
 
 ENTITIES = 10_000
 TIMES = 15
-PEER = f"server-memory {REFERENCE_VERSION}"
+PEER = f"server-memory {version('server-memory')}"
 _CALLS: Mapping[str, Callable[[int], tuple[str, dict[str, Any]]]] = {
     "create an entity": lambda n: ("create_entities", {"entities": [entity(f"new {n}", "one", "two")]}),
     "add an observation": lambda n: (
@@ -42,7 +42,7 @@ class _Figures:
 async def ten_thousand_entities(folder: Path) -> list[Row]:
     """Start, first call and the median of each kind of call; ours syncs what it writes, the peer does not."""
     ours = await asyncio.to_thread(_measured, OURS, folder / "ours.jsonl")
-    if shutil.which("node") is None or shutil.which("npm") is None:
+    if not node_is_here():
         print("the memory server has no peer beside it: Node.js is missing", file=sys.stderr, flush=True)
         return [_row(what, value, None) for what, value in _named(ours).items()]
     theirs = await asyncio.to_thread(_measured, reference_command(), folder / "theirs.jsonl")

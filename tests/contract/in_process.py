@@ -50,6 +50,7 @@ class Program:
         lines = {
             "command": sys.executable,
             "args": ["-m", "tests.support.mcp_servers.append_line"],
+            "approval": "allow",
             "env": {"PYTHONPATH": os.pathsep.join([str(ROOT), environ.get("PYTHONPATH", "")])},
         }
         config = data_dir / "config"

@@ -124,7 +124,7 @@ def test_a_step_that_was_cut_off_shows_in_the_tree() -> None:
         "run run  message  interrupted  2026-11-30T14:07:33Z",
         "  message begins with no engine yet",
         "  step 2 tools  not finished",
-        "    call s.t {} (attempt 2)",
+        "    call s.t {} (attempt 2, interrupted, 14:07:33–?)",
         "    recovered it was interrupted",
         "    end interrupted  (can be resumed)",
     ]

@@ -174,11 +174,12 @@ async def test_the_installation_as_text_and_json(program: Program) -> None:
         models = await program("models", "--json")
         doctor = await program("doctor", "--json")
         texts = [await program(command) for command in ("mcp", "models", "doctor", "approvals")]
-    assert contract.fields("servers with state, reason, tools | array `") <= set(servers.json[0])
+    assert contract.fields("what happens to their calls | array `") <= set(servers.json[0])
     by_name = {server["name"]: server for server in servers.json}
     assert by_name["fetch"]["state"] == "stopped"
     assert [tool["name"] for tool in by_name["lines"]["tools"]][:1] == ["append_line"]
-    assert set(by_name["lines"]["tools"][0]) == {"name", "description", "schema", "annotations"}
+    assert set(by_name["lines"]["tools"][0]) == contract.fields("bool, tools: [")
+    assert by_name["lines"]["tools"][0]["policy"] == "allow"
     assert {"engine", "name", "size_bytes", "context_length", "capabilities", "loaded"} == set(models.json[0])
     assert doctor.json["ok"] is True, doctor.out
     promised = contract.TEXT.split("`doctor` checks: `")[1].split("`")[0].split()

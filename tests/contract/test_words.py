@@ -27,8 +27,25 @@ EXAMPLES = [
     "approvals --json",
     "decide abcd abcd:0 allow --args {} --reason why --no-run --json",
     "decide abcd abcd:0 result --result text",
+    "decide abcd abcd:0 deny --always --approve wait",
+    "attachment abcd -o out --json",
     "models --json",
     "mcp --json",
+    "mcp logs lines --json",
+    "mcp restart lines --json",
+    "mcp call lines append_line {} --json",
+    "mcp call lines append_line --json -",
+    "mcp add lines --env A=b --env C=d --cwd x --replace --no-check -- npx -y --env=x server -- more",
+    "mcp add lines --url https://example.org/mcp --header A=b",
+    "mcp add --paste - --replace",
+    "mcp remove lines",
+    "mcp trust lines --revoke",
+    "mcp permissions --json",
+    "mcp allow fetch fetch --host example.org",
+    "mcp deny lines",
+    "mcp deny fetch fetch --host https://Example.org:8443/page",
+    "mcp ask lines append_line",
+    "mcp forget fetch --host example.org",
     "doctor --json",
     "config --json",
     "config engine.model smol --json",
@@ -72,10 +89,37 @@ def test_the_data_folder_may_be_named_before_and_after_the_command(argv: list[st
         "decide abcd call allow --args {",
         "decide abcd call skip --args {}",
         "decide abcd call skip --result done",
+        "decide abcd call skip --always",
+        "decide abcd call run-again --always",
+        "attachment",
         "search words",
         "export abcd --format txt",
         "export abcd --json",
         "--nonsense",
+        "mcp nonsense",
+        "mcp logs",
+        "mcp logs a b",
+        "mcp call lines",
+        "mcp add lines",
+        "mcp add lines --",
+        "mcp add -- npx",
+        "mcp add lines npx",
+        "mcp add lines --env A -- npx",
+        "mcp add lines --header A=b -- npx",
+        "mcp add lines --url x -- npx",
+        "mcp add lines --url x --env A=b",
+        "mcp add lines --paste -",
+        "mcp remove",
+        "mcp permissions lines",
+        "mcp allow lines",
+        "mcp allow",
+        "mcp deny",
+        "mcp deny fetch --host example.org",
+        "mcp deny fetch fetch --host",
+        "mcp deny fetch fetch --host *.example.org",
+        "mcp deny fetch fetch --host http://[1",
+        "mcp ask lines one two",
+        "mcp forget",
     ],
 )
 def test_what_does_not_fit_is_a_bad_request(line: str) -> None:
@@ -111,3 +155,30 @@ async def test_help_and_version_are_printed(program: Program, capsys: pytest.Cap
             await program(*argv)
         assert left.value.code == 0
         assert words in capsys.readouterr().out
+
+
+def test_what_follows_the_dashes_of_mcp_add_is_the_servers_own_command_line() -> None:
+    line = "--data-dir d mcp add lines --env A=b=c -- npx -y --json -- x --data-dir y"
+    parsed = parse(line.split())
+    assert parsed.server_command == ["npx", "-y", "--json", "--", "x", "--data-dir", "y"]
+    assert (parsed.name, parsed.env, parsed.data_dir) == ("lines", [("A", "b=c")], "d")
+    assert parse(["ask", "--", "mcp add -- x"]).text == "mcp add -- x"
+
+
+@pytest.mark.parametrize("line", ["mcp --json call a b", "mcp call a b --json", "mcp call a b {} --json"])
+def test_json_may_be_said_on_either_side_of_the_action(line: str) -> None:
+    assert parse(line.split()).json is True
+    assert parse(line.replace(" --json", "").split()).json is False
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "mcp forget fetch fetch --host https://user@Example.org:1/x",
+        "mcp forget --host example.org fetch fetch",
+        "mcp forget fetch --host=example.org fetch --data-dir d",
+    ],
+)
+def test_a_host_may_be_said_anywhere_and_as_an_address(line: str) -> None:
+    parsed = parse(line.split())
+    assert (parsed.name, parsed.tool, parsed.host) == ("fetch", "fetch", "example.org")

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`call` is `module:function`, called with `argv`; `kill_after_seconds`: SIGKILL then."""
+    """`call` is `module:function`, called with `argv`; `kill_after_seconds`: SIGKILL then; `interrupt_file`
+    and `interrupt_text`: SIGINT once the file holds the text; `limit_file_bytes`: no file may grow larger."""
 
     call: str
     argv: list[str]
@@ -14,3 +15,6 @@ class Job:
     stdout: str
     stderr: str
     kill_after_seconds: float | None = None
+    interrupt_file: str | None = None
+    interrupt_text: str = ""
+    limit_file_bytes: int | None = None

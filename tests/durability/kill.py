@@ -4,224 +4,162 @@ Invariant: a case is data (`Case`), so a failure can be repeated from what it pr
 """
 
 import random
+import shutil
 import tempfile
-from collections.abc import Sequence
+from collections import Counter
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.durability.program import Finished, ForkServer
-from tests.durability.rules import History, broken_rules
-from tests.durability.scenario import ANSWER, SECOND_QUESTION, Home, expected_lines, new_home, question
+from tests.durability.player import EXAMINE, BrokenRule, Kill, Killed, Player
+from tests.durability.program import ForkServer
+from tests.durability.rules import History
+from tests.durability.scenario import SECOND_QUESTION, answer_to, new_home
+from tests.durability.scripts import SCRIPTS
 
-EXAMINE = "tests.durability.examine:main"
-_MOST_STARTS = 40
+__all__ = ["EXAMINE", "BrokenRule", "Case", "Engines", "Measured", "Played", "measure", "play"]
+_TYPED = "chat only, now"
+
+
+@dataclass(frozen=True, slots=True)
+class Engines:
+    """The addresses of the scripted engine and of the one that stops in the middle of its talk."""
+
+    plain: str
+    holding: str
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Where a turn is killed: at the `hit`th pass of a failpoint, or after some seconds. `again`: a
-    failpoint at which the continuation is killed too."""
+    """A script, the start of it that is killed and where: at the `hit`th pass of a failpoint (`name:hit`), or
+    after some seconds. `again`: a failpoint at which the continuation is killed too."""
 
     number: int
-    parallel: int
+    script: str
+    start: int = 0
     failpoint: str | None = None
     seconds: float | None = None
     again: str | None = None
     history: bool = False
 
+    @property
+    def place(self) -> str:
+        """The name of the failpoint, or that it is a random moment."""
+        return "a random moment" if self.failpoint is None else self.failpoint.partition(":")[0]
+
     def __str__(self) -> str:
-        where = self.failpoint or f"after {self.seconds:.3f} s"
+        where = self.failpoint or f"after {self.seconds or 0:.3f} s"
         then = f", then {self.again}" if self.again else ""
-        return f"case {self.number}: {self.parallel} parallel calls, killed at {where}{then}"
+        past = ", with a history" if self.history else ""
+        return f"case {self.number}: {self.script}, start {self.start}, killed at {where}{then}{past}"
 
 
-class BrokenRule(AssertionError):
-    """A rule of DURABILITY.md does not hold."""
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What came of a case: how often the program was killed (0: the turn ended before it), what is wrong."""
+
+    kills: int
+    problem: str | None = None
 
 
-def play(server: ForkServer, engine: str, case: Case) -> bool:
-    """Play a case; False if the turn ended before it was killed. Raises BrokenRule."""
-    root = Path(tempfile.mkdtemp(prefix="sophos-kill-"))
-    with new_home(root / "home", engine) as home:
-        player = _Player(server, case, home, History())
-        first: list[str] = []
-        if case.history:
-            player.expect(player.start(["ask", "--json", SECOND_QUESTION]), 0)
-            player.history.asked.append(SECOND_QUESTION)
-            first = ["-c", player.conversation()["id"]]
-        asked = question(case.parallel)
-        env = {"SOPHOS_FAILPOINT": case.failpoint} if case.failpoint else {}
-        ended = player.start(["ask", "--json", *first, asked], env, case.seconds)
-        if player.was_taken(ended):
-            player.history.asked.append(asked)
-        if not ended.killed:
-            player.expect(ended, 0)
-            player.judge(finished=True)
-            player.all_written()
-        else:
-            player.judge(finished=False)
-            for way in ("resume", "type"):
-                copy = home.copy(root / way)
-                other = _Player(server, case, copy, player.history.copy())
-                other.go_on(way)
-    for leftover in (*root.glob("*/*"), *root.glob("*")):
-        _remove(leftover)
-    root.rmdir()
-    return ended.killed
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One start of a calm turn: how often it passes each failpoint, and how long it takes."""
+
+    passes: dict[str, int]
+    seconds: float
 
 
-def _remove(path: Path) -> None:
-    import shutil
-
-    if path.is_dir():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)
-
-
-class _Player:
-    """Uses the program in one home as a person would."""
-
-    def __init__(self, server: ForkServer, case: Case, home: Home, history: History) -> None:
-        self._server = server
-        self._case = case
-        self._home = home
-        self.history = history
-        self._random = random.Random(f"{case}")
-        self._starts = 0
-        self._again = case.again
-
-    def start(
-        self, argv: Sequence[str], env: dict[str, str] | None = None, seconds: float | None = None
-    ) -> Finished:
-        self._starts += 1
-        if self._starts > _MOST_STARTS:
-            raise self.broken(["it is not finished after so many starts"])
-        ended = self._server.run(
-            argv, env=self._home.env(**(env or {})), cwd=self._home.root, kill_after_seconds=seconds
-        )
-        if "--json" in argv and argv[0] in ("ask", "resume", "decide"):
-            self.history.add(ended)
-        return ended
-
-    def expect(self, ended: Finished, *codes: int) -> None:
-        if ended.code not in codes:
-            raise self.broken([f"exit code {ended.code} instead of {codes}: {ended.stdout} {ended.stderr}"])
-
-    def broken(self, problems: Sequence[str]) -> BrokenRule:
-        return BrokenRule(f"{self._case} ({self._home.root}): " + "; ".join(problems))
-
-    def examine(self) -> dict[str, Any]:
-        ended = self._server.run(
-            [str(self._home.data)], env=self._home.env(), cwd=self._home.root, call=EXAMINE
-        )
-        self.expect(ended, 0)
-        seen: dict[str, Any] = ended.json()
-        return seen
-
-    def judge(self, *, finished: bool) -> dict[str, Any]:
-        seen = self.examine()
-        problems = broken_rules(self._home, seen, self.history, finished=finished)
-        if problems:
-            raise self.broken(problems)
-        return seen
-
-    def was_taken(self, ended: Finished) -> bool:
-        """True if the message was claimed: before that the program has not said that it took it."""
-        runs = self.examine().get("runs", ())
-        taken = len(runs) > int(self._case.history)
-        if not taken and any("type" in event for event in ended.events()):
-            raise self.broken(["something was printed, and there is no run"])
-        return taken
-
-    def all_written(self) -> None:
-        missing = expected_lines(self._case.parallel) - set(self._home.lines()) - self.history.left_out
-        if missing:
-            raise self.broken([f"calls that never ran: {sorted(missing)}"])
-
-    def conversation(self) -> dict[str, Any]:
-        """The only conversation, or an empty object. Starting the program recovers it."""
-        listed = self.start(["list", "--json"])
-        self.expect(listed, 0)
-        found = listed.json()
-        return found[0] if found else {}
-
-    def go_on(self, way: str) -> None:
-        conversation = self.conversation()
-        if not conversation:
-            if self.history.asked:
-                raise self.broken(["the message was taken, and the conversation is gone"])
-            return
-        draft = self.examine()["conversations"][0]["draft"]
-        taken = question(self._case.parallel) in self.history.asked
-        if way == "resume" and not draft and taken:
-            self._until_completed(["resume", conversation["id"], "--json"], conversation["id"])
-            seen = self.judge(finished=True)
-            last = seen["conversations"][0]["messages"][-1]["text"]
-            if last != "".join(ANSWER):
-                raise self.broken([f"the answer is {last!r}"])
-            self.all_written()
-            return
-        # A message that was handed back is sent again; else something new is typed.
-        text = draft or SECOND_QUESTION + " now"
-        if not draft:
-            self.history.asked.append(text)
-        self._until_completed(["ask", "-c", conversation["id"], "--json", text], conversation["id"])
-        self.judge(finished=True)
-        if draft:
-            self.all_written()
-
-    def _until_completed(self, argv: list[str], conversation_id: str) -> None:
-        """Do what the user wants, deciding what is asked on the way, and resuming after another kill."""
-        wanted = argv
-        while True:
-            env, self._again = {"SOPHOS_FAILPOINT": self._again} if self._again else {}, None
-            ended = self.start(wanted, env)
-            if ended.killed:
-                wanted = self._after_second_kill(argv, conversation_id)
-                continue
-            if ended.code == 4 or "APPROVAL_PENDING" in ended.stdout + ended.stderr:
-                self._decide_all(conversation_id)
-                if wanted[0] == "resume":
-                    wanted = ["resume", conversation_id, "--json"]
-                    if not self.conversation()["resumable"]:
-                        return
-                elif ended.code == 4:
-                    return
-                continue
-            if "RUN_NOT_RESUMABLE" in ended.stdout + ended.stderr:
-                return
-            self.expect(ended, 0)
-            return
-
-    def _after_second_kill(self, argv: list[str], conversation_id: str) -> list[str]:
-        """The message may have been taken, or not, or handed back."""
-        self.conversation()
-        seen = self.examine()["conversations"][0]
-        if argv[0] == "ask":
-            text = argv[-1]
-            taken = any(m["role"] == "user" and m["text"] == text for m in seen["messages"])
-            if not taken:
-                return argv
-        return ["resume", conversation_id, "--json"]
-
-    def _decide_all(self, conversation_id: str) -> None:
-        while True:
-            asked = self.start(["approvals", "--json"])
-            self.expect(asked, 0)
-            pending = asked.json()
-            if not pending:
-                return
-            question_ = pending[0]
-            kind = self._random.choice(["run-again", "skip", "result"])
-            line = question_["args"]["text"]
-            if kind == "run-again":
-                self.history.run_again[line] += 1
-            else:
-                self.history.left_out.add(line)
-            more = ["--result", "entered by hand"] if kind == "result" else []
-            decided = self.start(
-                ["decide", conversation_id, question_["tool_call_id"], kind, "--json", *more]
+def measure(server: ForkServer, engines: Engines, script_name: str) -> list[Measured]:
+    """Play a script calmly. Raises BrokenRule."""
+    with tempfile.TemporaryDirectory(prefix="sophos-calm-") as folder:
+        script = SCRIPTS[script_name]
+        log = str(Path(folder) / "passes")
+        with new_home(Path(folder) / "home", engines.plain, approval=script.approval) as home:
+            player = Player(
+                server,
+                home,
+                script,
+                History(),
+                chance=_decisions_of(script_name),
+                kill=None,
+                is_first=True,
+                holding_engine=engines.holding,
+                failpoint_log=log,
             )
-            self.expect(decided, 0, 4)
+            player.open()
+            _check_end(player.go_on(), player.history)
+        return [Measured(_passes(Path(f"{log}-{n}")), seconds) for n, seconds in enumerate(player.seconds)]
+
+
+def _passes(log: Path) -> dict[str, int]:
+    return dict(Counter(log.read_text(encoding="utf-8").splitlines())) if log.exists() else {}
+
+
+def _decisions_of(script_name: str) -> random.Random:
+    """What is decided on the way is the script's, so that a turn comes to the same places each time."""
+    return random.Random(f"decisions of {script_name} {SCRIPTS[script_name].taste}")
+
+
+def play(server: ForkServer, engines: Engines, case: Case) -> Played:
+    """Play a case; a broken rule keeps the homes and is told."""
+    root = Path(tempfile.mkdtemp(prefix="sophos-kill-"))
+    try:
+        kills = _play(server, engines, case, root)
+    except BrokenRule as broken:
+        return Played(1, f"{case} ({root}): {broken}")
+    shutil.rmtree(root)
+    return Played(kills)
+
+
+def _play(server: ForkServer, engines: Engines, case: Case, root: Path) -> int:
+    script = SCRIPTS[case.script]
+    with ExitStack() as stack:
+        home = stack.enter_context(new_home(root / "home", engines.plain, approval=script.approval))
+        first = Player(
+            server,
+            home,
+            script,
+            History(),
+            chance=_decisions_of(case.script),
+            kill=Kill(case.failpoint, case.seconds, case.start),
+            is_first=True,
+            holding_engine=engines.holding,
+        )
+        try:
+            if case.history:
+                first.remember(SECOND_QUESTION)
+            first.open()
+            _check_end(first.go_on(), first.history)
+        except Killed:
+            first.judge(finished=False)
+        else:
+            return 0
+        kills = 1
+        for way in ("resume", "type"):
+            other = Player(
+                server,
+                home.copy(root / way),
+                script,
+                first.history.copy(),
+                chance=random.Random(f"{case} {way}"),
+                kill=Kill(case.again) if case.again else None,
+                holding_engine=engines.holding,
+            )
+            _check_end(other.go_on(_TYPED if way == "type" else None), other.history)
+            kills += other.kills
+    return kills
+
+
+def _check_end(seen: dict[str, Any], history: History) -> None:
+    """The last message is the answer to the last thing that was said."""
+    if not seen["conversations"]:
+        return
+    messages = seen["conversations"][0]["messages"]
+    users = [message["text"] for message in messages if message["role"] == "user"]
+    if sorted(users) != sorted(history.asked):
+        raise BrokenRule(f"said is {users}, and the program took {history.asked}")
+    last = messages[-1]
+    if last["role"] != "assistant" or last["text"] != answer_to(users[-1]):
+        raise BrokenRule(f"the last message is {last['role']}: {last['text']!r}")

@@ -14,6 +14,7 @@ from tests.durability.jobs import Job
 
 ROOT = Path(__file__).resolve().parents[2]
 CLI = "sophos_desktop.cli.main:main"
+STDOUT = "stdout.txt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +57,26 @@ class ForkServer:
         cwd: Path,
         call: str = CLI,
         kill_after_seconds: float | None = None,
+        interrupt_at: tuple[str, str] | None = None,
+        limit_file_bytes: int | None = None,
+        out: str = STDOUT,
     ) -> Finished:
-        """Start the program and wait for its end."""
-        stdout, stderr = cwd / "stdout.txt", cwd / "stderr.txt"
-        job = Job(call, list(argv), env, str(cwd), str(stdout), str(stderr), kill_after_seconds)
+        """Start the program and wait for its end. `interrupt_at`: a file's name in `cwd` and the text in it
+        that SIGINT is sent for; `out`: the name of the file that is its stdout."""
+        stdout, stderr = cwd / out, cwd / f"{out}.err"
+        stdout.unlink(missing_ok=True)
+        job = Job(
+            call=call,
+            argv=list(argv),
+            env=env,
+            cwd=str(cwd),
+            stdout=str(stdout),
+            stderr=str(stderr),
+            kill_after_seconds=kill_after_seconds,
+            interrupt_file=None if interrupt_at is None else str(cwd / interrupt_at[0]),
+            interrupt_text="" if interrupt_at is None else interrupt_at[1],
+            limit_file_bytes=limit_file_bytes,
+        )
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps(asdict(job)) + "\n")

@@ -1,4 +1,4 @@
-"""The turns that are killed: what the user writes, what the model asks for, what must come of it.
+"""The homes that programs are killed in, and the model's side: what it asks for, what must come of it.
 
 Each turn asks for one to four parallel calls, twice, before it answers; every call appends a line of its own
 to a file, so that the file tells how often each call really ran.
@@ -19,6 +19,15 @@ from tests.durability.program import ROOT
 CALLS_FILE = "calls.log"
 PARALLEL = (1, 2, 3, 4)
 ANSWER = ("All ", "lines ", "are ", "written", ".")
+SECOND_QUESTION = "chat only"
+THIRD_QUESTION = "what else"
+SLOW_QUESTION = "write slowly please"
+TALK_QUESTION = "talk please"
+DYING_QUESTION = "write and die please"
+LOOKING_QUESTION = "look and die please"
+TALK = ("Half", " and", " half", ".")
+SLOW_LINE = "slow round-1 call-1"
+_SLOW_SECONDS = 1.0
 
 
 def question(parallel: int) -> str:
@@ -26,16 +35,41 @@ def question(parallel: int) -> str:
     return f"write-{parallel} please"
 
 
-SECOND_QUESTION = "chat only"
-
-
-def script() -> dict[str, Any]:
-    """The model's side, as a function of the request."""
-    by_text: dict[str, list[Any]] = {SECOND_QUESTION: [{"pieces": ["Gladly", "."]}]}
+def script(*, holding: bool = False) -> dict[str, Any]:
+    """The model's side, as a function of the request. `holding`: it stops in the middle of its talk."""
+    by_text: dict[str, list[Any]] = {
+        SECOND_QUESTION: [{"pieces": ["Gladly", "."]}],
+        TALK_QUESTION: [{"pieces": list(TALK), "hold_after": 2 if holding else None}],
+        SLOW_QUESTION: [
+            {
+                "pieces": ["Working"],
+                "calls": [
+                    _call("slow round-1 call-0"),
+                    _call(SLOW_LINE, "slow_append", seconds=_SLOW_SECONDS),
+                ],
+            },
+            {"pieces": list(ANSWER)},
+        ],
+    }
+    by_text[DYING_QUESTION] = [
+        {
+            "calls": [
+                _call("dying round-1 call-0"),
+                _call("dying round-1 call-1", "append_and_die", times=1),
+                _call("dying round-1 call-2", "look_and_die", times=1),
+            ]
+        },
+        {"pieces": list(ANSWER)},
+    ]
+    by_text[LOOKING_QUESTION] = [
+        {"calls": [_call("looking round-1 call-0", "look_and_die", times=2)]},
+        {"calls": [_call("looking round-2 call-0", "look_and_die", times=9)]},
+        {"pieces": list(ANSWER)},
+    ]
     for parallel in PARALLEL:
         by_text[question(parallel)] = [
-            {"pieces": ["Working"], "calls": [_call(parallel, 1, index) for index in range(parallel)]},
-            {"calls": [_call(parallel, 2, index) for index in range(parallel)]},
+            {"pieces": ["Working"], "calls": [_call(_line(parallel, 1, i)) for i in range(parallel)]},
+            {"calls": [_call(_line(parallel, 2, i)) for i in range(parallel)]},
             {"pieces": list(ANSWER)},
         ]
     return {
@@ -45,16 +79,26 @@ def script() -> dict[str, Any]:
     }
 
 
-def _call(parallel: int, round_: int, index: int) -> dict[str, Any]:
-    return {
-        "name": "lines__append_line",
-        "arguments": {"file": CALLS_FILE, "text": f"turn-{parallel} round-{round_} call-{index}"},
-    }
+def answer_to(text: str) -> str:
+    """What the model says in the end."""
+    if text == TALK_QUESTION:
+        return "".join(TALK)
+    if SECOND_QUESTION in text:
+        return "Gladly."
+    return "Yes." if text == THIRD_QUESTION else "".join(ANSWER)
+
+
+def _line(parallel: int, round_: int, index: int) -> str:
+    return f"turn-{parallel} round-{round_} call-{index}"
+
+
+def _call(line: str, tool: str = "append_line", **more: Any) -> dict[str, Any]:
+    return {"name": f"lines__{tool}", "arguments": {"file": CALLS_FILE, "text": line, **more}}
 
 
 def expected_lines(parallel: int) -> set[str]:
     """The lines that a whole turn writes, each once."""
-    return {f"turn-{parallel} round-{r} call-{i}" for r in (1, 2) for i in range(parallel)}
+    return {_line(parallel, round_, index) for round_ in (1, 2) for index in range(parallel)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,17 +136,22 @@ class Home:
 
 
 @contextmanager
-def new_home(root: Path, engine: str) -> Iterator[Home]:
-    """A home with one tool server; removed at the end of the block unless it failed."""
+def new_home(root: Path, engine: str, *, approval: str | None = "allow") -> Iterator[Home]:
+    """A home with one tool server; removed at the end of the block unless it failed. `approval`: what
+    mcp.json says of the server; None: nothing, so that its writes are asked about."""
     home = Home(root, engine)
     config = home.data / "config"
     config.mkdir(parents=True)
-    lines = {
+    lines: dict[str, Any] = {
         "command": sys.executable,
-        "args": ["-m", "tests.support.mcp_servers.append_line"],
+        "args": ["-m", "tests.durability.lines_server"],
+        # What it says of its tools counts: those that only look may be called again.
+        "trusted": True,
         # Relative: the server runs where the program runs, and a copied home has a file of its own.
         "env": {"PYTHONPATH": str(ROOT)},
     }
+    if approval is not None:
+        lines["approval"] = approval
     (config / "mcp.json").write_text(
         json.dumps(
             {"mcpServers": {"lines": lines, "fetch": {"disabled": True}, "memory": {"disabled": True}}}

@@ -10,11 +10,11 @@ import psutil
 import pytest
 
 from tests.durability.engine_process import engine_process
-from tests.durability.kill import EXAMINE
+from tests.durability.player import DRIVER, EXAMINE
 from tests.durability.program import Finished, ForkServer, fork_server
 from tests.durability.scenario import ANSWER, SECOND_QUESTION, Home, expected_lines, new_home, question
 
-DELETE_POINTS = ("tombstone", "thread", "rows")
+DELETE_POINTS = ("tombstone", "thread", "attachments", "rows")
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +88,30 @@ def test_torture_a_decision_is_asked_again_or_carried_out_once(
     assert counts[asked["args"]["text"]] == (2 if kind == "run-again" else 1)
     seen = server.run([str(home.data)], env=home.env(), cwd=home.root, call=EXAMINE).json()
     assert seen["conversations"][0]["history_problems"] == []
+
+
+@pytest.mark.parametrize(
+    "where", ["journal.after_started:2", "journal.after_finished:2", "writes.after_put:2"]
+)
+def test_torture_what_was_allowed_for_good_and_made_is_not_asked_about_again(
+    server: ForkServer, tmp_path: Path, where: str
+) -> None:
+    with engine_process(tmp_path) as engine, new_home(tmp_path / "home", engine, approval=None) as home:
+        assert run(server, home, "ask", question(2)).code == 4
+        first, _ = run(server, home, "approvals", "--json").json()
+        conversation_id = first["conversation_id"]
+        always = ["always", conversation_id, first["tool_call_id"]]
+        env = home.env(SOPHOS_FAILPOINT=where)
+        assert server.run(always, env=env, cwd=home.root, call=DRIVER).killed
+        pending = run(server, home, "approvals", "--json").json()
+        assert pending == []
+        ended = run(server, home, "resume", conversation_id)
+        while ended.code == 4:
+            (asked, *_) = run(server, home, "approvals", "--json").json()
+            assert asked["why"] == "uncertain"
+            ended = run(server, home, "decide", conversation_id, asked["tool_call_id"], "skip")
+        assert ended.code == 0, ended.stderr
+        assert max(Counter(home.lines()).values()) == 1
 
 
 def _asked(server: ForkServer, home: Home, conversation_id: str) -> list[dict[str, Any]]:

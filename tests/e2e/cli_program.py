@@ -4,6 +4,7 @@ Invariant: nothing waits without a bound; a program that outlives its test is ki
 """
 
 import asyncio
+import io
 import json
 import os
 import pty
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sophos_desktop.cli.main import run
 from tests.support.ollama_server import OllamaServer
 from tests.support.sources import ROOT
 
@@ -78,6 +80,7 @@ class Program:
         lines = {
             "command": sys.executable,
             "args": ["-m", "tests.support.mcp_servers.append_line"],
+            "approval": "allow",
             "env": {"PYTHONPATH": os.pathsep.join([str(ROOT), environ.get("PYTHONPATH", "")])},
         }
         config = data_dir / "config"
@@ -88,6 +91,26 @@ class Program:
     def use(self, server: OllamaServer) -> None:
         """Answer with this engine from now on."""
         self.environ["OLLAMA_HOST"] = f"127.0.0.1:{server.port}"
+
+    @property
+    def mcp_file(self) -> Path:
+        """The user's mcp.json."""
+        return self.data_dir / "config" / "mcp.json"
+
+    def entries(self) -> dict[str, Any]:
+        """What the user's mcp.json holds."""
+        entries: dict[str, Any] = json.loads(self.mcp_file.read_text(encoding="utf-8"))
+        return entries
+
+    def write_entries(self, entries: Mapping[str, Any]) -> None:
+        """Write the user's mcp.json."""
+        self.mcp_file.write_text(json.dumps(entries, indent=2), encoding="utf-8")
+
+    def ask_about_lines(self) -> None:
+        """From now on nobody has said anything about the server `lines`: its tools are asked about."""
+        entries = self.entries()
+        del entries["lines"]["approval"]
+        self.write_entries(entries)
 
     def append(self, text: str) -> dict[str, Any]:
         """A call that appends a line to the lines file."""
@@ -128,6 +151,24 @@ class Program:
         """Run one command line to its end."""
         async with self.started(*argv, environ=environ) as running:
             return await running.end()
+
+
+async def typed(program: Program, *argv: str, stdin: str = "") -> Finished:
+    """Run one command line in this process, which costs a tenth of a new one."""
+    out, err = io.StringIO(), io.StringIO()
+    code = await asyncio.to_thread(run, list(argv), program.environ, io.StringIO(stdin), out, err)
+    return Finished(code, out.getvalue(), err.getvalue())
+
+
+async def typed_at(program: Program, tty: int, *argv: str) -> Finished:
+    """`typed`, with a terminal for its input and its errors."""
+    out = io.StringIO()
+    with (
+        open(os.dup(tty), encoding="utf-8") as stdin,  # noqa: ASYNC230, PTH123 - a descriptor, not a path
+        open(os.dup(tty), "w", encoding="utf-8") as stderr,  # noqa: ASYNC230, PTH123 - as above
+    ):
+        code = await asyncio.to_thread(run, list(argv), program.environ, stdin, out, stderr)
+    return Finished(code, out.getvalue(), "")
 
 
 @contextmanager

@@ -44,6 +44,8 @@ async def test_an_uncertain_call_waits_for_a_decision_and_is_not_repeated(progra
                 "args": program.append("x")["arguments"],
                 "why": "uncertain",
                 "asked_at": asked["asked_at"],
+                "reason": "",
+                "scope": None,
             }
         ]
         assert (typed.code, typed.json["error"]["code"]) == (5, "APPROVAL_PENDING")
@@ -70,7 +72,7 @@ async def test_on_a_terminal_the_question_is_asked(program: Program) -> None:
         with terminal() as (person, tty):
             async with program.started("resume", conversation_id, stdin=tty, stderr=tty) as resumed:
                 said = await read_until(person, "decide later > ")
-                assert "whether it took effect is unknown: lines.append_line" in said
+                assert "whether it took effect is unknown:\r\n  lines.append_line" in said
                 os.write(person, b"what?\nr\n")
                 assert (await resumed.end()).out == "Appended again.\n"
             assert resumed.process.returncode == 0

@@ -10,7 +10,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from sophos_desktop.foundation.child_processes import end_tree, find_by_token, identify
+from sophos_desktop.foundation.child_processes import (
+    end_carriers,
+    end_recorded,
+    end_tree,
+    find_by_token,
+    identify,
+)
+from tests.support.processes import is_alive, living
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="process groups are POSIX'")
 
@@ -38,11 +45,38 @@ subprocess.run([sys.executable, "-c", code], check=True)
 """
 
 
+# Hands over to a child fifty times a second, for a while; each ignores SIGTERM.
+RELAY = """
+import os, signal, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+print("ready", flush=True)
+for _ in range(60):
+    if os.fork():
+        os._exit(0)
+    {leave}
+    time.sleep(0.02)
+time.sleep(600)
+"""
+
+# A child that is no descendant, has no environment and is in the session of one that has.
+STRIPPED = """
+import os, subprocess, sys, time
+code = "import os, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
+code += "print(os.getpid(), flush=True)"
+if os.fork() == 0:
+    subprocess.Popen([sys.executable, "-c", code + "; time.sleep(600)"], env={})
+    os._exit(0)
+os.wait()
+time.sleep(600)
+"""
+
+
 class Spawner:
     """Starts children for one test and ends what the test left."""
 
     def __init__(self) -> None:
         self.pids: list[int] = []
+        self.tokens: list[str] = []
         self._children: list[subprocess.Popen[str]] = []
 
     def __call__(self, code: str, *arguments: str, **environment: str) -> "tuple[subprocess.Popen[str], str]":
@@ -59,12 +93,13 @@ class Spawner:
         return child, child.stdout.readline().strip()
 
     def close(self) -> None:
+        self.pids += [pid for token in self.tokens for pid in living(token)]
         for pid in self.pids:
             if psutil.pid_exists(pid):
                 psutil.Process(pid).kill()
         for child in self._children:
             child.kill()
-            child.communicate()
+            child.communicate(timeout=10)
 
 
 @pytest.fixture
@@ -161,3 +196,49 @@ def test_a_process_is_found_by_the_token_in_its_environment(spawn: Spawner) -> N
     assert find_by_token("token-2", "SOPHOS_CHILD") == [other.pid]
     assert find_by_token("token", "SOPHOS_CHILD") == []
     assert find_by_token("token-1", "SOPHOS_OTHER") == []
+
+
+@pytest.mark.parametrize("leave", ["pass", "os.setsid()"])
+def test_a_process_that_hands_over_to_a_child_all_the_time_is_ended(spawn: Spawner, leave: str) -> None:
+    token = f"relay-{leave}-{os.getpid()}"
+    spawn.tokens.append(token)
+    child, _ = spawn(RELAY.replace("{leave}", leave), SOPHOS_CHILD_TOKEN=token)
+    child.wait(10)
+    assert end_carriers(token, "SOPHOS_CHILD_TOKEN", grace_seconds=0)
+    assert living(token) == {}
+
+
+def test_whoever_shares_a_session_with_a_carrier_is_ended_with_it(spawn: Spawner) -> None:
+    child, line = spawn(STRIPPED, SOPHOS_CHILD="stripped")
+    spawn.pids.append(int(line))
+    assert find_by_token("stripped", "SOPHOS_CHILD") == [child.pid]
+    assert end_carriers("stripped", "SOPHOS_CHILD", grace_seconds=0.1)
+    assert not is_alive(int(line))
+    assert child.wait(10) == -15
+
+
+def test_a_carrier_in_the_session_of_this_process_is_ended_alone() -> None:
+    for token in ("carrier", "other"):
+        assert find_by_token(token, "SOPHOS_CHILD") == []
+    environment = {**os.environ, "SOPHOS_CHILD": "carrier"}
+    with (
+        subprocess.Popen(["sleep", "600"], env=environment) as carrier,
+        subprocess.Popen(["sleep", "600"]) as other,
+    ):
+        assert end_carriers("carrier", "SOPHOS_CHILD", grace_seconds=10)
+        assert carrier.wait(10) == -15
+        assert other.poll() is None
+        other.kill()
+
+
+def test_what_is_on_record_is_ended_by_number_and_by_token(spawn: Spawner) -> None:
+    by_number, _ = spawn(STUBBORN)
+    by_token, _ = spawn(WAIT, SOPHOS_CHILD="recorded")
+    stays, _ = spawn(WAIT, SOPHOS_CHILD="another")
+    started = start_time_of(by_number.pid)
+    assert end_recorded(by_number.pid, started, "recorded", "SOPHOS_CHILD", grace_seconds=0.1)
+    assert (by_number.wait(10), by_token.wait(10)) == (-9, -15)
+    assert stays.poll() is None
+    assert end_recorded(None, None, "another", "SOPHOS_CHILD", grace_seconds=10)
+    assert stays.wait(10) == -15
+    assert end_recorded(None, None, "another", "SOPHOS_CHILD", grace_seconds=10)

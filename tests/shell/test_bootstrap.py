@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QPushButton
 
 from sophos_desktop.bootstrap import Desktop, DesktopOptions, Options
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
@@ -74,6 +74,9 @@ async def test_closing_the_window_saves_drains_and_closes_in_that_order(tmp_path
     made.window.chat.composer.insertPlainText("unsent")
     made.window.close()
     assert made.window.isVisible()
+    finish = made.window.findChild(QPushButton, "quitFinishButton")
+    assert finish is not None
+    finish.click()
     assert await ended(task, made) == 0
     assert core.calls[:5] == ["open", "draft", "state", "drain", "state"]
     assert core.calls[-1] == "closed"

@@ -6,12 +6,22 @@ import pytest
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QAction, QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QLabel, QLineEdit, QListWidget, QMenu
+from PySide6.QtWidgets import (
+    QApplication,
+    QDialog,
+    QFileDialog,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QMenu,
+    QPushButton,
+)
 
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.exports import ExportFormat
 from sophos_desktop.core.domain.run import RunStatus
 from sophos_desktop.core.domain.specs import ServerState
+from sophos_desktop.core.domain.trust import Trust
 from sophos_desktop.shell.diagnostics.help_dialogs import keys_of
 from sophos_desktop.shell.diagnostics.servers_dialog import ServersDialog
 from sophos_desktop.shell.preferences.settings_dialog import SettingsDialog
@@ -236,7 +246,7 @@ async def test_the_servers_are_listed_with_their_reasons_and_can_be_restarted() 
         listed = rig.find(QListWidget, "serverList")
         assert [listed.item(row).text() for row in range(2)] == ["broken  ·  failed", "good  ·  ready"]
         assert "Reason: It ended with 1" in rig.find(QLabel, "serverFacts").text()
-        rig.click("serverRestart")
+        rig.click("serverRestartButton")
         await until(lambda: listed.item(0).text() == "broken  ·  ready")
         assert core.servers.restarted == ["broken"]
         listed.setCurrentRow(1)
@@ -246,6 +256,31 @@ async def test_the_servers_are_listed_with_their_reasons_and_can_be_restarted() 
         assert listed.count() == 2  # closed, it hears of nothing
         rig.action("actionServers").trigger()
         assert listed.count() == 0
+
+
+async def test_a_server_is_trusted_and_not_any_more_from_the_keyboard() -> None:
+    core = FakeCore()
+    core.servers.set(server("mine", ServerState.READY, 1), server("ours", ServerState.READY, 1))
+    core.trust.given["ours"] = Trust.BUILT_IN
+    async with open_window(core) as rig:
+        rig.action("actionServers").trigger()
+        facts = rig.find(QLabel, "serverFacts")
+        button = rig.find(QPushButton, "serverTrustButton")
+        assert "Trust: not trusted" in facts.text()
+        assert (button.text(), button.accessibleName(), button.isEnabled()) == ("Trust", "Trust", True)
+        assert button.focusPolicy() & Qt.FocusPolicy.TabFocus
+        QTest.keyClick(button, Qt.Key.Key_Space)
+        await until(lambda: "Trust: trusted" in facts.text())
+        assert button.text() == "Do Not Trust"
+        QTest.keyClick(button, Qt.Key.Key_Space)
+        await until(lambda: "Trust: not trusted" in facts.text())
+        core.trust.error = SophosError(ErrorCode.STORE_BUSY, "The file is busy", "Try again")
+        QTest.keyClick(button, Qt.Key.Key_Space)
+        await until(lambda: rig.find(QLabel, "serversDialogNote").text() == "The file is busy. Try again")
+        assert button.isEnabled()
+        rig.find(QListWidget, "serverList").setCurrentRow(1)
+        assert "Trust: built in" in facts.text()
+        assert not button.isEnabled()
 
 
 async def test_the_doctor_lists_its_checks_with_remedies() -> None:

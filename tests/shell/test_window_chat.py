@@ -232,58 +232,6 @@ async def test_a_resume_that_is_refused_says_why_and_offers_itself_again() -> No
         assert rig.shows("resumeBanner")
 
 
-async def test_an_uncertain_call_is_asked_about_and_the_run_goes_on_when_it_is_answered() -> None:
-    core = FakeCore()
-    async with open_window(core) as rig:
-        handle = await send(rig, core, "Append")
-        core.ask(handle, "m1:0")
-        await until(lambda: rig.shows("decisionBanner"))
-        assert rig.shows("runAgainButton")
-        assert not rig.shows("allowButton")
-        rig.type("typed meanwhile")
-        rig.enter()
-        assert not rig.button("sendButton").isEnabled()
-        rig.click("runAgainButton")
-        await until(lambda: len(core.runs.handles) == 2 and rig.window.presenter.is_running)
-        assert core.decisions.answers == [("m1:0", "run-again")]
-        assert not rig.shows("decisionBanner")
-        assert core.runs.handles[1].run_id == handle.run_id
-        core.runs.handles[1].end()
-        await until(lambda: rig.shows("sendButton"))
-        assert rig.composer.text == "typed meanwhile"
-
-
-async def test_two_questions_are_asked_one_after_the_other() -> None:
-    core = FakeCore()
-    async with open_window(core) as rig:
-        handle = await send(rig, core, "Append twice")
-        core.ask(handle, "m1:1")
-        core.ask(handle, "m1:0", "approval")
-        await until(lambda: len(core.decisions.open) == 2 and rig.shows("skipButton"))
-        await until(lambda: "After this one: 1 more" in rig.banner("decisionBanner").text)
-        rig.click("skipButton")
-        await until(lambda: rig.shows("denyButton"))
-        assert len(core.runs.handles) == 1
-        rig.click("denyButton")
-        await until(lambda: len(core.runs.handles) == 2)
-        assert core.decisions.answers == [("m1:1", "skip"), ("m1:0", "deny")]
-        core.runs.handles[1].end()
-        await until(lambda: rig.shows("sendButton"))
-
-
-async def test_a_question_that_is_no_longer_open_says_so() -> None:
-    core = FakeCore()
-    async with open_window(core) as rig:
-        handle = await send(rig, core, "Append")
-        core.ask(handle, "m1:0")
-        await until(lambda: rig.shows("decisionBanner"))
-        core.decisions.open.clear()
-        rig.click("skipButton")
-        await until(lambda: rig.shows("errorBanner"))
-        assert rig.banner("errorBanner").code == "DECISION_STALE"
-        assert not rig.shows("decisionBanner")
-
-
 async def test_a_link_opens_only_after_its_target_was_shown_and_confirmed() -> None:
     core = FakeCore()
     answer = assistant("[here](https://example.org/page) ![x](file:///etc/passwd) ![y](http://127.0.0.1:9/y)")

@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QDialog, QLineEdit, QListView, QWidget
+from PySide6.QtWidgets import QAbstractButton, QDialog, QLabel, QLineEdit, QListView, QWidget
 
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.run import RunStatus
@@ -216,8 +216,10 @@ def status(rig: WindowRig, name: str) -> StatusItem:
 async def test_the_status_bar_says_engine_model_and_servers_with_reasons() -> None:
     core = FakeCore()
     async with open_window(core) as rig:
-        await until(lambda: "qwen3:8b" in status(rig, "statusEngine").text)
-        assert status(rig, "statusEngine").text == "Ollama 0.12.6 reachable  ·  qwen3:8b"
+        await until(lambda: status(rig, "statusModel").text == "qwen3:8b")
+        assert status(rig, "statusModel").toolTip() == "It was used last"
+        assert status(rig, "statusEngine").text == "Ollama 0.12.6"
+        assert status(rig, "statusEngine").toolTip() == "Ollama 0.12.6 answers at 127.0.0.1:11434"
         assert status(rig, "statusServers").text == "no tool servers"
         core.servers.set(
             server("memory", ServerState.READY, 5), server("fetch", ServerState.FAILED, 0, "Not found.")
@@ -228,6 +230,19 @@ async def test_the_status_bar_says_engine_model_and_servers_with_reasons() -> No
         rig.window.status_feed.refresh()
         await until(lambda: status(rig, "statusEngine").text == "Ollama down")
         assert status(rig, "statusEngine").toolTip() == "Nobody answers.\nStart it."
+        assert not rig.shows("statusModel")
+
+
+async def test_in_a_narrow_window_the_status_bar_says_less_and_its_tooltips_everything() -> None:
+    core = FakeCore()
+    core.servers.set(server("memory", ServerState.READY, 5))
+    async with open_window(core) as rig:
+        await until(lambda: status(rig, "statusModel").text)
+        rig.window.resize(600, 500)
+        words = status(rig, "statusServers").findChildren(QLabel)[-1]
+        await until(lambda: words.text() == "1")
+        assert status(rig, "statusServers").text == "1 server, 5 tools"
+        assert "memory: ready" in status(rig, "statusServers").toolTip()
 
 
 async def test_everything_a_person_can_touch_has_a_name_for_screen_readers() -> None:

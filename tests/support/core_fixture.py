@@ -28,6 +28,7 @@ LINES: Mapping[str, Mapping[str, Any]] = {
     "lines": {
         "command": sys.executable,
         "args": ["-m", "tests.support.mcp_servers.append_line"],
+        "approval": "allow",
         "cwd": str(PROJECT),
     }
 }

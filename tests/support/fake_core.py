@@ -1,8 +1,7 @@
 """A core for window tests: the facade of the shell, in memory, each run driven by the test itself.
 
 Invariant: a run does only what the test tells its handle; the records follow the rules that front ends may
-rely on (claimed before `start` returns, outcome recorded before `end` is told). Everything that matters in an
-order is noted in `calls`.
+rely on (claimed before `start` returns, outcome recorded before `end` is told). `calls` notes the order.
 """
 
 import asyncio
@@ -23,7 +22,6 @@ from sophos_desktop.core.domain.conversation import (
 )
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.events import (
-    ApprovalNeeded,
     Event,
     MessageStored,
     Notice,
@@ -37,26 +35,25 @@ from sophos_desktop.core.domain.events import (
     Usage,
 )
 from sophos_desktop.core.domain.run import RunKind, RunRecord, RunStatus
-from sophos_desktop.core.domain.specs import (
-    EngineKind,
-)
+from sophos_desktop.core.domain.specs import EngineKind
 from sophos_desktop.foundation.clock import to_text
 from sophos_desktop.foundation.ids import new_id
 from sophos_desktop.foundation.paths import AppPaths
 from tests.support.fake_core_parts import (
     START,
     FakeClock,
-    FakeDecisions,
+    FakeDefinitions,
     FakeDoctor,
     FakeEngines,
     FakeExports,
     FakeNeighbours,
-    FakeQuestion,
     FakeServers,
     FakeSettings,
-    Why,
+    FakeTrust,
     record,
 )
+from tests.support.fake_core_questions import FakeDecisions, FakeEntries, FakeQuestion, FakeQueue, Why
+from tests.support.fake_deletions import FakeDeletions
 
 
 class FakeHandle:
@@ -90,13 +87,6 @@ class FakeHandle:
             waiter = asyncio.get_running_loop().create_future()
             self._waiters.append(waiter)
             await waiter
-
-    async def wait(self) -> SittingEnded:
-        """The end."""
-        async for item in self.events():
-            if isinstance(item.event, SittingEnded):
-                return item.event
-        raise AssertionError("the events end with the end")
 
     def tell(self, event: Event) -> None:
         """Any event."""
@@ -142,12 +132,12 @@ class FakeHandle:
         self.tell(SittingEnded(status.value, code, message, unfinished, Usage()))
 
 
-class FakeConversations:
+class FakeConversations(FakeDeletions):
     """Conversations in memory."""
 
     def __init__(self, core: "FakeCore") -> None:
+        super().__init__()
         self._core = core
-        self.known: dict[str, Conversation] = {}
         self.stored: dict[str, list[Message]] = {}
         self.drafts: dict[str | None, str] = {}
         self.state: dict[str, str] = {}
@@ -215,13 +205,14 @@ class FakeConversations:
         """Another title."""
         self.known[conversation_id] = replace(self.known[conversation_id], title=title)
 
+    def is_active(self, conversation_id: str) -> bool:
+        """True while a run is active there."""
+        return self._core.runs.active(conversation_id) is not None
+
     async def delete(self, conversation_id: str) -> None:
-        """Not while a run is active."""
-        if self._core.runs.active(conversation_id) is not None:
-            raise SophosError(
-                ErrorCode.SESSION_IN_PROGRESS, "A run is active in this conversation", "Stop it first."
-            )
-        del self.known[conversation_id], self.stored[conversation_id]
+        """At once."""
+        await self.bury(conversation_id)
+        await self.finish_deletion(conversation_id)
 
     async def save_draft(self, conversation_id: str | None, text: str) -> None:
         """Keep it."""
@@ -324,6 +315,16 @@ class FakeRuns:
         handle.is_stopped = True
         return True
 
+    def end_waiting(self, conversation_id: str, status: RunStatus = RunStatus.CANCELLED) -> bool:
+        """End a run that waits; False if none does."""
+        run = self._core.conversations.known[conversation_id].last_run
+        if run is None or run.status is not RunStatus.WAITING:
+            return False
+        self._core.decisions.open.clear()
+        self._core.conversations.touch(conversation_id, replace(run, status=status, unfinished=True))
+        self.changed(conversation_id)
+        return True
+
     async def drain(self, timeout_seconds: float) -> None:
         """Interrupts what runs."""
         self._core.note("drain")
@@ -353,11 +354,16 @@ class FakeCore:
         self.calls: list[str] = []
         self.conversations = FakeConversations(self)
         self.runs = FakeRuns(self)
-        self.neighbours = FakeNeighbours()
+        self.neighbours = FakeNeighbours(self.runs.end_waiting)
         self.decisions = FakeDecisions()
+        self.queue = FakeQueue(self)
+        self.mcp = FakeEntries()
         self.engines = FakeEngines()
         self.servers = FakeServers()
         self.tool_host = self.servers
+        self.direct_calls = object()
+        self.trust = FakeTrust()
+        self.definitions = FakeDefinitions()
         self.doctor = FakeDoctor()
         self.exports = FakeExports()
         self.paths = AppPaths(Path("data"), Path("data/config"), Path("data/logs"))
@@ -378,12 +384,13 @@ class FakeCore:
         finally:
             self.note("closed")
 
-    def ask(self, handle: FakeHandle, tool_call_id: str, why: Why = "uncertain") -> None:
+    def ask(
+        self, handle: FakeHandle, tool_call_id: str, why: Why = "uncertain", *, ends: bool = True, **more: Any
+    ) -> None:
         """Let a run wait for a decision, from its question to the end of its sitting."""
-        args = {"path": "notes.txt"}
-        question = FakeQuestion(
-            handle.conversation_id, handle.run_id, tool_call_id, "files", "append", args, why
-        )
+        given = {"server": "files", "tool": "append", "args": {"path": "notes.txt"}, **more}
+        question = FakeQuestion(handle.conversation_id, handle.run_id, tool_call_id, why=why, **given)
         self.decisions.open.append(question)
-        handle.tell(ApprovalNeeded(tool_call_id, "files", "append", args, why, to_text(START)))
-        handle.end(RunStatus.WAITING, unfinished=True)
+        handle.tell(question.event())
+        if ends:
+            handle.end(RunStatus.WAITING, unfinished=True)

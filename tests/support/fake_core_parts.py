@@ -1,17 +1,17 @@
 """The passive parts of the fake core: what does not run, and makers of records for tests."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Literal
+from typing import Any
 
 from sophos_desktop.core.domain.conversation import Message, MessageState, Role
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
+from sophos_desktop.core.domain.events import Notice
 from sophos_desktop.core.domain.exports import ExportFormat
-from sophos_desktop.core.domain.ports import DecisionKind
 from sophos_desktop.core.domain.run import RunKind, RunRecord, RunStatus
 from sophos_desktop.core.domain.specs import (
     EngineChoice,
@@ -21,10 +21,10 @@ from sophos_desktop.core.domain.specs import (
     ServerStatus,
     ToolSpec,
 )
+from sophos_desktop.core.domain.trust import Trust
 from sophos_desktop.foundation.clock import to_text
 from sophos_desktop.foundation.ids import new_id
 
-Why = Literal["approval", "uncertain"]
 START = datetime(2026, 11, 27, 9, 0, tzinfo=UTC)
 
 
@@ -45,7 +45,10 @@ class FakeClock:
 
 
 class FakeNeighbours:
-    """No other process."""
+    """No other process; stops what waits."""
+
+    def __init__(self, end_waiting: Callable[[str], bool]) -> None:
+        self._end_waiting = end_waiting
 
     def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Nothing changes."""
@@ -55,42 +58,8 @@ class FakeNeighbours:
         """Nobody."""
 
     async def request_stop(self, conversation_id: str) -> bool:
-        """Nothing to stop."""
-        return False
-
-
-@dataclass(frozen=True, slots=True)
-class FakeQuestion:
-    """A call that waits for a decision."""
-
-    conversation_id: str
-    run_id: str
-    tool_call_id: str
-    server: str
-    tool: str
-    args: Mapping[str, Any]
-    why: Why
-    asked_at: str = ""
-
-
-class FakeDecisions:
-    """Questions that the test puts."""
-
-    def __init__(self) -> None:
-        self.open: list[FakeQuestion] = []
-        self.answers: list[tuple[str, DecisionKind]] = []
-
-    async def pending(self, conversation_id: str | None = None) -> Sequence[FakeQuestion]:
-        """The open ones."""
-        return [one for one in self.open if conversation_id in (None, one.conversation_id)]
-
-    async def decide(self, conversation_id: str, tool_call_id: str, kind: DecisionKind) -> None:
-        """Answers one."""
-        known = [one for one in self.open if one.tool_call_id == tool_call_id]
-        if not known:
-            raise SophosError(ErrorCode.DECISION_STALE, "This question is no longer open")
-        self.open.remove(known[0])
-        self.answers.append((tool_call_id, kind))
+        """Ends a run that waits."""
+        return self._end_waiting(conversation_id)
 
 
 class FakeEngines:
@@ -142,6 +111,53 @@ class FakeServers:
         return lambda: self._listeners.remove(listener)
 
 
+class FakeTrust:
+    """The user's word, without a store."""
+
+    def __init__(self) -> None:
+        self.given: dict[str, Trust] = {}
+        self.error: SophosError | None = None
+
+    def of(self, name: str) -> Trust:
+        """As the test or the user set it."""
+        return self.given.get(name, Trust.NONE)
+
+    async def trust(self, name: str) -> Trust:
+        """The user trusts it."""
+        if self.error is not None:
+            raise self.error
+        self.given[name] = Trust.USER
+        return Trust.USER
+
+    async def revoke(self, name: str) -> Trust:
+        """The user does not any more."""
+        self.given.pop(name, None)
+        return Trust.NONE
+
+
+class FakeDefinitions:
+    """Tools that change when the test says so."""
+
+    def __init__(self) -> None:
+        self.told: list[Notice] = []
+        self._listeners: list[Callable[[Notice], None]] = []
+
+    def changes(self) -> Sequence[Notice]:
+        """What was told."""
+        return tuple(self.told)
+
+    def subscribe(self, listener: Callable[[Notice], None]) -> Callable[[], None]:
+        """Told of changes."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def tell(self, text: str) -> None:
+        """A tool changed."""
+        self.told.append(Notice("TOOLS_CHANGED", text))
+        for listener in tuple(self._listeners):
+            listener(self.told[-1])
+
+
 @dataclass(frozen=True, slots=True)
 class FakeItem:
     """A setting."""
@@ -166,7 +182,9 @@ class FakeSettings:
     @property
     def current(self) -> SimpleNamespace:
         """What holds, as the window reads it."""
-        return SimpleNamespace(ui=SimpleNamespace(theme=self.known["ui.theme"].value))
+        return SimpleNamespace(
+            ui=SimpleNamespace(theme=self.known["ui.theme"].value), tools=SimpleNamespace(approval="auto")
+        )
 
     def items(self) -> Sequence[FakeItem]:
         """All of them."""

@@ -65,11 +65,11 @@ async def _offered_tools(context: RunContext, endpoint: ModelEndpoint) -> tuple[
             )
         return ()
     await context.catalog.settle(context.tool_start_wait_seconds)
-    return tuple(context.catalog.tools())
+    return tuple(await context.gate.offers(context.catalog.tools()))
 
 
-async def _say_once(context: RunContext, code: NoticeCode, model: str, text: str) -> None:
-    key = f"{code}:{model}"
+async def _say_once(context: RunContext, code: NoticeCode, about: str, text: str) -> None:
+    key = f"{code}:{about}"
     if key not in context.said:
         context.said.add(key)
         await context.sink.emit(Notice(code.value, text))
@@ -119,10 +119,15 @@ class _ModelCall:
     async def run(self) -> AIMessage:
         """The complete answer."""
         context = self._context
+        if self._prompt.repairs:
+            await _say_once(context, NoticeCode.HISTORY_REPAIRED, context.run_id, self._prompt.repairs)
         if self._prompt.is_trimmed:
             await context.sink.emit(Notice(NoticeCode.CONTEXT_TRIMMED.value, self._prompt.notice()))
         options = await self._options()
-        stream = context.stream_chat(self._endpoint, options, self._prompt.messages, self._tools)
+        prompt = self._prompt
+        if prompt.left_out_tools:
+            await _say_once(context, NoticeCode.CONTEXT_TRIMMED, self._endpoint.model, prompt.tools_notice())
+        stream = context.stream_chat(self._endpoint, options, prompt.messages, prompt.tools)
         async with aclosing(stream) as pieces:
             async for piece in pieces:
                 self._take(piece)

@@ -75,6 +75,8 @@ def call_piece(name: Any, arguments: Any) -> CallPiece:
             value = json.loads(value)
         except ValueError as error:
             return CallPiece(name, None, raw, f"The arguments are no JSON: {error}")
+        except RecursionError:
+            return CallPiece(name, None, raw, "The arguments are nested too deeply")
     if not isinstance(value, dict):
         return CallPiece(name, None, raw, "The arguments are not a JSON object")
     if not _can_be_stored(value):

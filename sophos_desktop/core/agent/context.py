@@ -11,8 +11,11 @@ from dataclasses import dataclass
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
-from sophos_desktop.core.agent.messages import for_engine, text_of
+from sophos_desktop.core.agent.history_repair import is_note, repair_history
+from sophos_desktop.core.agent.messages import attachment_of, for_engine, text_of
+from sophos_desktop.core.agent.tool_schemas import offered_tools, tool_size
 from sophos_desktop.core.domain.specs import ToolSpec
+from sophos_desktop.core.domain.tool_parts import words_of_size
 
 DEFAULT_NUM_CTX = 8192
 FIRST_TOKENS_PER_CHARACTER = 0.30
@@ -20,23 +23,29 @@ MOST_TOKENS_PER_CHARACTER = 1.5
 MESSAGE_OVERHEAD_TOKENS = 8
 LARGEST_ANSWER_RESERVE_TOKENS = 1024
 SHARE_OF_ONE_RESULT = 0.25
+SHARE_OF_TOOLS = 0.25
+LEAST_FOR_TOOLS_TOKENS = 3072
 _SMALLEST_RESULT_CHARACTERS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What goes to the engine, and what does not. `estimated_tokens` counts all that goes."""
+    """What goes to the engine, and what does not. `estimated_tokens` counts all that goes; `tools` have
+    schemas that engines take; `repairs` says what of the thread an engine would have refused."""
 
     messages: tuple[BaseMessage, ...]
+    tools: tuple[ToolSpec, ...]
+    left_out_tools: int
     left_out_messages: int
     clipped_results: int
     characters: int
     estimated_tokens: int
     single_message: bool
+    repairs: str = ""
 
     @property
     def is_trimmed(self) -> bool:
-        """True if the engine does not see all of the thread."""
+        """True if the engine does not see all of the thread; tools are said apart (`tools_notice`)."""
         return bool(self.left_out_messages or self.clipped_results)
 
     def notice(self) -> str:
@@ -49,6 +58,16 @@ class Prompt:
             plural = "result was" if self.clipped_results == 1 else "results were"
             parts.append(f"{self.clipped_results} long tool {plural} shortened")
         return f"{' and '.join(parts)}, since the model's context is full; nothing is lost here"
+
+    def tools_notice(self) -> str:
+        """Which share of the tools the engine gets, as a sentence; empty if all."""
+        if not self.left_out_tools:
+            return ""
+        known = len(self.tools) + self.left_out_tools
+        return (
+            f"Only {len(self.tools)} of {known} tools were offered to the model, since more do not fit its "
+            "context; switch off servers that you do not need, or raise answer.num_ctx"
+        )
 
 
 class TokenGauge:
@@ -80,11 +99,13 @@ def fit_prompt(
 ) -> Prompt:
     """The newest turns that fit into `num_ctx` tokens beside system prompt, tools and room for an answer."""
     reserve = min(LARGEST_ANSWER_RESERVE_TOKENS, num_ctx // 4)
-    fixed = len(system) + sum(_tool_size(tool) for tool in tools)
+    offered = offered_tools(tools, int(_tokens_for_tools(num_ctx) / tokens_per_character))
+    fixed = len(system) + sum(tool_size(tool) for tool in offered)
     budget = int((num_ctx - reserve) / tokens_per_character) - fixed
     result_limit = max(_SMALLEST_RESULT_CHARACTERS, int(num_ctx * SHARE_OF_ONE_RESULT / tokens_per_character))
     clipper = _Clipper(result_limit)
-    history = [message for message in history if _says_something(message)]
+    repaired = repair_history(history)
+    history = [message for message in repaired.messages if _says_something(message)]
     turns = [[clipper.clip(message) for message in turn] for turn in _turns(history)]
     kept = _newest_that_fit(turns, budget, tokens_per_character)
     if len(kept) == 1 and _size(kept[0], tokens_per_character) > budget:
@@ -96,12 +117,20 @@ def fit_prompt(
     clipped = sum(1 for message in flat if id(message) in clipper.clipped)
     return Prompt(
         messages=(*prefix, *flat),
+        tools=offered,
+        left_out_tools=len(tools) - len(offered),
         left_out_messages=len(history) - len(flat),
         clipped_results=clipped,
         characters=characters,
         estimated_tokens=int(characters * tokens_per_character) + overhead,
         single_message=len(flat) == 1,
+        repairs=repaired.repairs.notice(),
     )
+
+
+def _tokens_for_tools(num_ctx: int) -> int:
+    """A quarter of the context; of a small one as much as the built-in servers need, but never over half."""
+    return max(int(num_ctx * SHARE_OF_TOOLS), min(LEAST_FOR_TOOLS_TOKENS, num_ctx // 2))
 
 
 class _Clipper:
@@ -119,10 +148,18 @@ class _Clipper:
         text = text_of(message)
         if not isinstance(message, ToolMessage) or len(text) <= limit:
             return for_engine(message)
-        left_out = len(text) - limit
-        copy = for_engine(message, f"{text[:limit]}\n[… {left_out} more characters were left out …]")
+        copy = for_engine(message, f"{text[:limit]}\n{_left_out(message, len(text) - limit)}")
         self.clipped[id(copy)] = copy, message
         return copy
+
+
+def _left_out(message: ToolMessage, characters: int) -> str:
+    attachment = attachment_of(message)
+    if attachment is None:
+        return f"[… {characters} more characters were left out …]"
+    # The text is itself only the head of the result, and its own word on that was cut off.
+    size = words_of_size(attachment.size_bytes)
+    return f"[… the rest was left out; the whole result has {size} and is kept for the user …]"
 
 
 def _says_something(message: BaseMessage) -> bool:
@@ -131,10 +168,10 @@ def _says_something(message: BaseMessage) -> bool:
 
 
 def _turns(history: Sequence[BaseMessage]) -> list[list[BaseMessage]]:
-    """A turn begins with a user's message."""
+    """A turn begins with what a user wrote."""
     turns: list[list[BaseMessage]] = []
     for message in history:
-        if isinstance(message, HumanMessage) or not turns:
+        if (isinstance(message, HumanMessage) and not is_note(message)) or not turns:
             turns.append([])
         turns[-1].append(message)
     return turns
@@ -161,9 +198,12 @@ def _shrink_turn(turn: list[BaseMessage], budget: int, ratio: float, clipper: _C
         turn = [
             clipper.clip(message, limit) if isinstance(message, ToolMessage) else message for message in turn
         ]
-    head, rest = turn[:1], turn[1:]
+    split = 1 if isinstance(turn[0], HumanMessage) else 0
+    head, rest = turn[:split], turn[split:]
     while rest and _size(head + rest, ratio) > budget:
         following = next((i for i, m in enumerate(rest[1:], 1) if isinstance(m, AIMessage)), len(rest))
+        if following == len(rest) and not head:
+            break  # of a turn that no user began
         rest = rest[following:]
     return head + rest
 
@@ -178,7 +218,3 @@ def _message_size(message: BaseMessage, ratio: float | None = None) -> int:
     if isinstance(message, AIMessage):
         size += sum(len(call["name"]) + len(json.dumps(call["args"])) for call in message.tool_calls)
     return size if ratio is None else size + int(MESSAGE_OVERHEAD_TOKENS / ratio)
-
-
-def _tool_size(tool: ToolSpec) -> int:
-    return len(tool.name) + len(tool.description) + len(json.dumps(dict(tool.input_schema)))

@@ -3,9 +3,10 @@
 Invariant: an answer with calls is followed by exactly one tools task per call, in the calls' order.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
@@ -36,5 +37,18 @@ def build_graph(saver: BaseCheckpointSaver[Any]) -> Graph:
 def _after_answer(state: AgentState) -> list[Send] | str:
     last = state["messages"][-1]
     if isinstance(last, AIMessage) and last.tool_calls:
-        return [Send(TOOLS, task) for task in tool_tasks(last)]
+        heard = _heard_servers(state["messages"])
+        return [Send(TOOLS, {**task, "heard": heard}) for task in tool_tasks(last)]
     return END
+
+
+def _heard_servers(messages: Sequence[BaseMessage]) -> list[str]:
+    """The servers whose answers stand in the current turn, in the order of their names."""
+    turn: list[BaseMessage] = []
+    for message in reversed(messages):
+        if isinstance(message, HumanMessage):
+            break
+        turn.append(message)
+    answered = {message.tool_call_id for message in turn if isinstance(message, ToolMessage)}
+    asked = [task for message in turn if isinstance(message, AIMessage) for task in tool_tasks(message)]
+    return sorted({task["server"] for task in asked if task["id"] in answered and task["server"]})

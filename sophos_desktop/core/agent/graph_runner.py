@@ -32,7 +32,8 @@ _SETTLING_STEP_LIMIT = 25
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A call that waits for a decision; `attempt`: how many attempts had been made."""
+    """A call that waits for a decision; `attempt`: how many attempts had been made; `reason`: why it is
+    asked; `scope`: what "always" would hold for."""
 
     tool_call_id: str
     server: str
@@ -41,6 +42,8 @@ class Question:
     why: str
     attempt: int
     asked_at: str
+    reason: str = ""
+    scope: str = ""
 
 
 @dataclass(frozen=True, slots=True)

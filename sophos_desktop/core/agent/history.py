@@ -4,7 +4,8 @@ Invariant: every checkpoint is read once and folded into what came before it, so
 length of the history alone (`get_state_history` folds anew for each), and no text is kept but the last one.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -39,6 +40,15 @@ OldestFirst = Callable[[str], Iterator[CheckpointTuple]]
 """Gives the checkpoints of a thread that are stored now, in their order."""
 
 
+@dataclass(frozen=True, slots=True)
+class OlderState:
+    """A state of a thread before its newest one; `at`: when it was stored, as text in UTC."""
+
+    checkpoint_id: str
+    at: str
+    message_count: int
+
+
 class ThreadHistory:
     """Lives as long as its saver. It blocks whoever calls it, and serves one caller at a time."""
 
@@ -60,6 +70,20 @@ class ThreadHistory:
             raise
         except Exception as error:
             raise unreadable_thread(error) from error
+
+    def newest_readable(self, thread_id: str, checkpoint_ids: Iterable[str]) -> OlderState | None:
+        """The first of these checkpoints that can be read; None if none can. Nothing is changed."""
+        for checkpoint_id in checkpoint_ids:
+            config = config_of(thread_id)
+            config["configurable"] |= {"checkpoint_id": checkpoint_id, "checkpoint_ns": ""}
+            try:
+                snapshot = self._graph.get_state(config)
+            except Exception:  # noqa: BLE001  # whatever is wrong with it, an older one may be sound
+                continue
+            if snapshot.created_at is not None:
+                at = to_text(datetime.fromisoformat(snapshot.created_at))
+                return OlderState(checkpoint_id, at, len(snapshot.values.get("messages", ())))
+        return None
 
     def checkpoints(self, thread_id: str) -> Iterator[CheckpointRecord]:
         """The checkpoints that are stored now, oldest first.
@@ -132,7 +156,7 @@ class _Fold:
         """As `append_messages`: a message whose id is there takes its place."""
         newest: BaseMessage | None = None
         for message in messages:
-            message_id = str(message.id)
+            message_id = message.id or f"without id {len(self._ids)}"
             latest_id = str(newest.id) if newest is not None else self._last.id if self._last else None
             if message_id not in self._ids or message_id == latest_id:
                 newest = message

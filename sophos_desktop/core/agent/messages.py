@@ -5,18 +5,27 @@ engine; every message has a UUIDv7, every call the id `<message_id>:<index>` (DU
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from enum import StrEnum
+from typing import Any, TypeVar
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCall, ToolMessage
 
 from sophos_desktop.core.agent.chat_pieces import CallPiece
 from sophos_desktop.core.agent.state import ToolTask
-from sophos_desktop.core.domain.conversation import Message, MessageState, Role, ToolStatus
+from sophos_desktop.core.domain.conversation import (
+    AttachmentRef,
+    Message,
+    MessageState,
+    Role,
+    ToolStatus,
+    attachment_from_json,
+)
 from sophos_desktop.core.domain.conversation import ToolCall as DomainToolCall
 from sophos_desktop.core.domain.specs import ToolSpec
 from sophos_desktop.foundation.ids import new_id
 
 KEY = "sophos"
+_Kind = TypeVar("_Kind", bound=StrEnum)
 
 
 def user_message(message_id: str, text: str, at: str, run_id: str) -> HumanMessage:
@@ -64,10 +73,18 @@ def answer(
 
 
 def tool_answer(
-    task: ToolTask, text: str, status: ToolStatus, args: Mapping[str, Any], at: str, run_id: str
+    task: ToolTask,
+    text: str,
+    status: ToolStatus,
+    args: Mapping[str, Any],
+    at: str,
+    run_id: str,
+    attachment: AttachmentRef | None = None,
 ) -> ToolMessage:
-    """The answer to a call; `args` are those really sent."""
+    """The answer to a call; `args` are those really sent; `attachment` holds the whole of it."""
     own = {"at": at, "run_id": run_id, "tool_status": status.value, "args": dict(args)}
+    if attachment is not None:
+        own["attachment"] = attachment.to_json()
     return ToolMessage(
         text,
         id=new_id(),
@@ -80,13 +97,14 @@ def tool_answer(
 
 def tool_tasks(message: AIMessage) -> list[ToolTask]:
     """The calls of an answer, ready to be sent to the tools node."""
-    named = _own(message).get("calls", [])
+    named = _own(message).get("calls")
+    known = [about if isinstance(about, dict) else {} for about in named] if isinstance(named, list) else []
     tasks = []
-    for index, call in enumerate(message.tool_calls):
-        about = named[index] if index < len(named) else {}
+    for index, (call, call_id) in enumerate(zip(message.tool_calls, call_ids(message), strict=True)):
+        about = known[index] if index < len(known) else {}
         tasks.append(
             ToolTask(
-                id=call["id"] or f"{message.id}:{index}",
+                id=call_id,
                 name=call["name"],
                 args=dict(call["args"]),
                 problem=about.get("problem"),
@@ -97,27 +115,37 @@ def tool_tasks(message: AIMessage) -> list[ToolTask]:
     return tasks
 
 
+def call_ids(message: AIMessage) -> list[str]:
+    """The ids of an answer's calls; what another program left empty or gave twice gets one of ours."""
+    ids: list[str] = []
+    for index, call in enumerate(message.tool_calls):
+        is_free = call["id"] and call["id"] not in ids
+        ids.append(str(call["id"]) if is_free else f"{message.id}:{index}")
+    return ids
+
+
 def to_domain(message: BaseMessage) -> Message:
-    """A message of the thread as every front end shows it."""
+    """A message of the thread as every front end shows it, also one that another program wrote."""
     own = _own(message)
-    status = own.get("tool_status")
     sent_args = own.get("args")
+    attachment = attachment_of(message)
     return Message(
         id=str(message.id),
         role=_role(message),
         text=text_of(message),
-        thinking=own.get("thinking"),
+        thinking=_text_or_none(own, "thinking"),
         tool_calls=tuple(
             DomainToolCall(task["id"], task["server"], task["tool"], task["args"])
             for task in (tool_tasks(message) if isinstance(message, AIMessage) else ())
         ),
         tool_call_id=message.tool_call_id if isinstance(message, ToolMessage) else None,
-        tool_status=ToolStatus(status) if status else None,
-        state=MessageState(own.get("state", MessageState.COMPLETE.value)),
-        at=own.get("at"),
-        model=own.get("model"),
-        run_id=own.get("run_id"),
+        tool_status=_member(ToolStatus, own.get("tool_status")),
+        state=_member(MessageState, own.get("state")) or MessageState.COMPLETE,
+        at=_text_or_none(own, "at"),
+        model=_text_or_none(own, "model"),
+        run_id=_text_or_none(own, "run_id"),
         sent_args=sent_args if isinstance(sent_args, dict) else None,
+        attachments=() if attachment is None else (attachment,),
     )
 
 
@@ -129,6 +157,15 @@ def for_engine(message: BaseMessage, text: str | None = None) -> BaseMessage:
     if isinstance(message, ToolMessage):
         return ToolMessage(content, tool_call_id=message.tool_call_id, name=message.name)
     return HumanMessage(content)
+
+
+def attachment_of(message: BaseMessage) -> AttachmentRef | None:
+    """What holds the whole of a tool's result, if its text is not all of it."""
+    attachment = _own(message).get("attachment")
+    try:
+        return attachment_from_json(attachment) if isinstance(attachment, dict) else None
+    except (KeyError, TypeError, ValueError):
+        return None
 
 
 def text_of(message: BaseMessage) -> str:
@@ -145,3 +182,12 @@ def _role(message: BaseMessage) -> Role:
 def _own(message: BaseMessage) -> dict[str, Any]:
     own = message.additional_kwargs.get(KEY)
     return own if isinstance(own, dict) else {}
+
+
+def _text_or_none(own: Mapping[str, Any], name: str) -> str | None:
+    value = own.get(name)
+    return value if isinstance(value, str) else None
+
+
+def _member(kind: type[_Kind], value: object) -> _Kind | None:
+    return next((member for member in kind if member.value == value), None)

@@ -101,7 +101,7 @@ class OllamaCall(ollama.AsyncClient):
         """One frame as ChatOllama takes it."""
         try:
             frame = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise incomplete(f"the engine sent a line that is no JSON: {line[:80]!r}") from None
         if not isinstance(frame, dict):
             raise incomplete(f"the engine sent a line that is no object: {line[:80]!r}")

@@ -15,7 +15,7 @@ from sophos_desktop.core.agent.chat_models import StreamChat
 from sophos_desktop.core.agent.chat_pieces import AnswerOptions
 from sophos_desktop.core.agent.context import TokenGauge
 from sophos_desktop.core.domain.events import Event, TextDelta, ThinkingDelta
-from sophos_desktop.core.domain.ports import ToolCatalog, ToolJournal
+from sophos_desktop.core.domain.ports import ToolCatalog, ToolGate, ToolJournal
 from sophos_desktop.core.domain.specs import ModelEndpoint
 from sophos_desktop.foundation.clock import Clock
 
@@ -39,6 +39,7 @@ class RunContext:
     sink: RunSink
     journal: ToolJournal
     catalog: ToolCatalog
+    gate: ToolGate
     stream_chat: StreamChat
     endpoint: Callable[[], Awaitable[ModelEndpoint]]
     system_prompt: Callable[[], Awaitable[str]]

@@ -5,7 +5,7 @@ whoever writes a message has given it one (DURABILITY.md, Growth).
 """
 
 from collections.abc import Sequence
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any, NotRequired, TypedDict
 
 from langchain_core.messages import BaseMessage
 from langgraph.channels.delta import DeltaChannel
@@ -14,16 +14,18 @@ SNAPSHOT_FREQUENCY = 500
 
 
 def append_messages(state: list[BaseMessage], writes: Sequence[Sequence[BaseMessage]]) -> list[BaseMessage]:
-    """`state` with the writes appended; a message whose id is there already takes its place."""
+    """`state` with the writes appended; a message whose id is there already takes its place. One without an
+    id, which only another program wrote, takes nobody's."""
     added = [message for write in writes for message in write]
-    known = {message.id: index for index, message in enumerate(state)}
+    known = {message.id: index for index, message in enumerate(state) if message.id}
     result = list(state)
     for message in added:
-        if message.id in known:
+        if message.id and message.id in known:
             result[known[message.id]] = message
-        else:
+            continue
+        if message.id:
             known[message.id] = len(result)
-            result.append(message)
+        result.append(message)
     return result
 
 
@@ -36,7 +38,8 @@ class AgentState(TypedDict):
 
 
 class ToolTask(TypedDict):
-    """One call, as it is sent to the tools node. `problem`: why it cannot be made, else None."""
+    """One call, as it is sent to the tools node. `problem`: why it cannot be made, else None; `heard`: the
+    servers whose results the turn held when the call was asked for (checkpoints of 0.1 do not have it)."""
 
     id: str
     name: str
@@ -44,3 +47,4 @@ class ToolTask(TypedDict):
     problem: str | None
     server: str
     tool: str
+    heard: NotRequired[list[str]]

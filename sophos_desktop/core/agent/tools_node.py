@@ -6,19 +6,23 @@ node raises nothing but interrupts and cancellation, since one failing call woul
 
 import logging
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal, NoReturn
 
 from langchain_core.messages import ToolMessage
 from langgraph.errors import GraphBubbleUp
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
+from sophos_desktop.core.agent.call_notes import CallNotes
+from sophos_desktop.core.agent.kept_results import keep_whole, without_attachment
 from sophos_desktop.core.agent.messages import tool_answer
 from sophos_desktop.core.agent.run_context import RunContext, current_step
 from sophos_desktop.core.agent.state import ToolTask
 from sophos_desktop.core.domain.conversation import ToolStatus
 from sophos_desktop.core.domain.errors import NoticeCode, SophosError
 from sophos_desktop.core.domain.events import Event, Notice, StepEvent, ToolCallFinished, ToolCallStarted
+from sophos_desktop.core.domain.policy import Policy
 from sophos_desktop.core.domain.ports import ToolAttempt, ToolCallLost, ToolServerDown
 from sophos_desktop.core.domain.specs import ToolResult, ToolSpec
 from sophos_desktop.foundation.clock import to_text
@@ -28,6 +32,9 @@ _log = logging.getLogger(__name__)
 NEVER_STARTED = "This call was not made: the run ended before it."
 OUTCOME_UNKNOWN = "This call was interrupted: whether it took effect is unknown. Check before you repeat it."
 SKIPPED = "The user chose not to repeat this interrupted call: whether it took effect is unknown."
+DENIED = "The user denied this call, so it was not made."
+TRIES_OF_REPEATABLE = 3
+"""How often a call that may be repeated is made when its server dies under it each time."""
 
 
 async def tools(state: ToolTask, runtime: Runtime[RunContext]) -> dict[str, Any]:
@@ -60,6 +67,10 @@ def _status(result: ToolResult) -> ToolStatus:
     return ToolStatus.ERROR if result.is_error else ToolStatus.OK
 
 
+class _ServerDied(Exception):
+    """The call was sent, and its server ended before it answered."""
+
+
 class _Call:
     """One call on its way to an answer."""
 
@@ -71,19 +82,69 @@ class _Call:
     async def answer(self) -> ToolMessage:
         latest = await self._context.journal.latest_attempt(self._task["id"])
         if latest is None:
-            if self._context.settling:
-                return await self._say(NEVER_STARTED, ToolStatus.INTERRUPTED)
-            return await self._make(self._task["args"])
+            return await self._begin()
         if latest.state == "finished":
             return await self._repeat_recorded(latest)
         return await self._resolve_uncertain(latest)
+
+    async def _begin(self) -> ToolMessage:
+        """A call that was never sent: by the user's decision, else as the gate says."""
+        decision = await self._context.journal.decision(self._task["id"], 0)
+        if decision is not None and decision.decision == "deny":
+            why = f" Reason: {decision.reason}" if decision.reason else ""
+            return await self._say(f"{DENIED}{why}", ToolStatus.DENIED)
+        if self._context.settling:
+            return await self._say(NEVER_STARTED, ToolStatus.INTERRUPTED)
+        if decision is not None and decision.decision == "allow":
+            return await self._make(decision.args if decision.args is not None else self._task["args"])
+        args = self._task["args"]
+        spec = await self._offered()
+        if spec is None or self._task["problem"] or await self._context.catalog.problem_with(spec, args):
+            return await self._make(args)  # nothing is sent: nobody need be asked
+        verdict = await self._context.gate.judge(spec, args, self._task.get("heard", ()))
+        if verdict.policy is Policy.DENY:
+            return await self._say(f"This call is not allowed: {verdict.reason}", ToolStatus.DENIED)
+        if verdict.policy is Policy.ASK:
+            self._ask("approval", spec.server, spec.tool, args, 0, verdict.reason, verdict.scope)
+        return await self._make(args)
+
+    def _ask(
+        self,
+        why: Literal["approval", "uncertain"],
+        server: str,
+        tool: str,
+        args: Mapping[str, Any],
+        attempt: int,
+        reason: str = "",
+        scope: str = "",
+    ) -> NoReturn:
+        """Let the run wait for a decision; it comes as a row (DURABILITY.md, rule 5)."""
+        interrupt(
+            {
+                "tool_call_id": self._task["id"],
+                "server": server,
+                "tool": tool,
+                "args": dict(args),
+                "why": why,
+                "attempt": attempt,
+                "asked_at": to_text(self._context.clock.now()),
+                "reason": reason,
+                "scope": scope,
+            }
+        )
+        raise AssertionError("interrupt() does not return: no run is continued with a resume value")
+
+    async def _offered(self) -> ToolSpec | None:
+        """The tool; waits for its server if that is still starting."""
+        await self._context.catalog.settle(self._context.tool_start_wait_seconds)
+        return self._context.catalog.find(self._task["name"])
 
     async def _repeat_recorded(self, attempt: ToolAttempt) -> ToolMessage:
         # Without its text a checkpoint held the result already, and this task would not be open.
         result = attempt.result or ToolResult(OUTCOME_UNKNOWN, is_error=True, lost=True)
         status = _status(result)
         await self._tell(ToolCallFinished(self._task["id"], status.value, result.text, None, recorded=True))
-        return self._message(result.text, status, attempt.args)
+        return self._message(result, status, attempt.args)
 
     async def _resolve_uncertain(self, attempt: ToolAttempt) -> ToolMessage:
         decision = await self._context.journal.decision(self._task["id"], attempt.attempt)
@@ -95,31 +156,16 @@ class _Call:
             return await self._say(OUTCOME_UNKNOWN, ToolStatus.INTERRUPTED)
         if decision is not None and decision.decision == "run-again":
             return await self._make(decision.args if decision.args is not None else attempt.args)
-        spec = self._context.catalog.find(self._task["name"])
-        if spec is None:
-            # Its server may still be starting; whether the call may be repeated depends on it.
-            await self._context.catalog.settle(self._context.tool_start_wait_seconds)
-            spec = self._context.catalog.find(self._task["name"])
+        # Whether the call may be repeated depends on the tool, and its server may still be starting.
+        spec = self._context.catalog.find(self._task["name"]) or await self._offered()
         if spec is not None and spec.repeatable:
             return await self._make(attempt.args)
-        interrupt(
-            {
-                "tool_call_id": self._task["id"],
-                "server": attempt.server,
-                "tool": attempt.tool,
-                "args": dict(attempt.args),
-                "why": "uncertain",
-                "attempt": attempt.attempt,
-                "asked_at": to_text(self._context.clock.now()),
-            }
-        )
-        raise AssertionError("interrupt() does not return: no run is continued with a resume value")
+        return self._ask("uncertain", attempt.server, attempt.tool, attempt.args, attempt.attempt)
 
     async def _make(self, args: Mapping[str, Any]) -> ToolMessage:
         if self._task["problem"]:
             return await self._say(self._task["problem"], ToolStatus.ERROR)
-        await self._context.catalog.settle(self._context.tool_start_wait_seconds)
-        spec = self._context.catalog.find(self._task["name"])
+        spec = await self._offered()
         if spec is None:
             known = ", ".join(tool.name for tool in self._context.catalog.tools()) or "none"
             text = f"There is no tool called {self._task['name']}. The tools are: {known}"
@@ -130,20 +176,48 @@ class _Call:
         started = ToolCallStarted(self._task["id"], spec.server, spec.tool, dict(args), attempt.attempt)
         await self._context.sink.emit(*self._step_started(), started)
         began = self._context.clock.monotonic()
-        result = await self._send(spec, args)
-        status = _status(result)
+        try:
+            async with CallNotes(self._context.sink, self._task["id"], spec.server) as notes:
+                result, recorded = await self._send_and_record(attempt, spec, args, notes)
+        except _ServerDied as death:
+            if await self._may_try_again_after(death, spec, attempt):
+                return await self._make(args)
+            text = f"{death}, {attempt.attempt} times. {OUTCOME_UNKNOWN}"
+            result, recorded = await self._record(attempt, ToolResult(text, is_error=True, lost=True))
         duration = round((self._context.clock.monotonic() - began) * 1000)
+        status = _status(result)
+        if recorded:
+            await self._tell(
+                ToolCallFinished(self._task["id"], status.value, result.text, duration, recorded=False)
+            )
+        return self._message(result, status, args)
+
+    async def _send_and_record(
+        self, attempt: ToolAttempt, spec: ToolSpec, args: Mapping[str, Any], notes: CallNotes
+    ) -> tuple[ToolResult, bool]:
+        """What the thread gets of the result, and whether the journal has it."""
+        # The result has no name here: of 60 MB only what is kept of it may stay in memory.
+        return await self._record(
+            attempt, await keep_whole(await self._send(spec, args, notes), f"{spec.name}.json")
+        )
+
+    async def _record(self, attempt: ToolAttempt, result: ToolResult) -> tuple[ToolResult, bool]:
         try:
             recorded = await self._context.journal.finish_attempt(attempt, result)
         except SophosError as error:
             # It was made and its result is here: if the checkpoint takes it, nothing is lost.
             _log.info("a result could not be recorded: %s", error.code)
             recorded = False
-        if recorded:
-            await self._tell(
-                ToolCallFinished(self._task["id"], status.value, result.text, duration, recorded=False)
-            )
-        return self._message(result.text, status, args)
+        return (replace(result, whole=None) if recorded else without_attachment(result)), recorded
+
+    async def _may_try_again_after(self, death: _ServerDied, spec: ToolSpec, attempt: ToolAttempt) -> bool:
+        """Its server died under the call: as uncertain as one that the death of the app cut off.
+
+        What may not be repeated is asked about. False: it was tried often enough."""
+        await self._tell(Notice(NoticeCode.TOOL_SERVER_DOWN.value, f"{death}"))
+        if not spec.repeatable:
+            self._ask("uncertain", spec.server, spec.tool, attempt.args, attempt.attempt)
+        return attempt.attempt < TRIES_OF_REPEATABLE
 
     def _step_started(self) -> Sequence[Event]:
         if self._step in self._context.steps_begun:
@@ -158,21 +232,25 @@ class _Call:
         except SophosError as error:
             _log.info("%s could not be traced: %s", event.type, error.code)
 
-    async def _send(self, spec: ToolSpec, args: Mapping[str, Any]) -> ToolResult:
+    async def _send(self, spec: ToolSpec, args: Mapping[str, Any], notes: CallNotes) -> ToolResult:
         try:
-            return await self._context.catalog.call(spec, args)
+            return await self._context.catalog.call(spec, args, notes.observe)
         except ToolServerDown as error:
             text = f"The tool server {spec.server} is not available: {error}"
             await self._tell(Notice(NoticeCode.TOOL_SERVER_DOWN.value, text))
             return ToolResult(text, is_error=True)
         except ToolCallLost as error:
+            if error.server_died:
+                raise _ServerDied(str(error)) from error
             return ToolResult(f"{error} {OUTCOME_UNKNOWN}", is_error=True, lost=True)
 
     async def _say(self, text: str, status: ToolStatus) -> ToolMessage:
         """An answer for which nothing is sent."""
         await self._tell(ToolCallFinished(self._task["id"], status.value, text, None, recorded=False))
-        return self._message(text, status, self._task["args"])
+        return self._message(ToolResult(text), status, self._task["args"])
 
-    def _message(self, text: str, status: ToolStatus, args: Mapping[str, Any]) -> ToolMessage:
+    def _message(self, result: ToolResult, status: ToolStatus, args: Mapping[str, Any]) -> ToolMessage:
         now = to_text(self._context.clock.now())
-        return tool_answer(self._task, text, status, args, now, self._context.run_id)
+        return tool_answer(
+            self._task, result.text, status, args, now, self._context.run_id, result.attachment
+        )

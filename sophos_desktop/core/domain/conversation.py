@@ -63,8 +63,37 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
+class AttachmentRef:
+    """What is kept beside the thread, by its content. `sha256`: 64 hexadecimal digits; `name`: what a file of
+    it may be called."""
+
+    sha256: str
+    name: str
+    mime_type: str
+    size_bytes: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The contract's shape."""
+        return {
+            "sha256": self.sha256,
+            "name": self.name,
+            "mime_type": self.mime_type,
+            "size_bytes": self.size_bytes,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """An attachment with its bytes."""
+
+    ref: AttachmentRef
+    content: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
-    """One message. `sent_args` are those really sent; they ride on the result of a tool call."""
+    """One message. `sent_args` are those really sent; they ride on the result of a tool call. `attachments`:
+    for a result that is more than `text`, the whole of it."""
 
     id: str
     role: Role
@@ -78,6 +107,7 @@ class Message:
     model: str | None = None
     run_id: str | None = None
     sent_args: Mapping[str, Any] | None = None
+    attachments: tuple[AttachmentRef, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The contract's shape."""
@@ -94,6 +124,7 @@ class Message:
             "model": self.model,
             "run_id": self.run_id,
             "sent_args": None if self.sent_args is None else dict(self.sent_args),
+            "attachments": [attachment.to_json() for attachment in self.attachments],
         }
 
 
@@ -178,6 +209,17 @@ def message_from_json(value: Mapping[str, Any]) -> Message:
         model=value.get("model"),
         run_id=value.get("run_id"),
         sent_args=value.get("sent_args"),
+        attachments=tuple(attachment_from_json(kept) for kept in value.get("attachments") or ()),
+    )
+
+
+def attachment_from_json(value: Mapping[str, Any]) -> AttachmentRef:
+    """The reference that `AttachmentRef.to_json` gave."""
+    return AttachmentRef(
+        sha256=str(value["sha256"]),
+        name=str(value.get("name") or ""),
+        mime_type=str(value["mime_type"]),
+        size_bytes=int(value["size_bytes"]),
     )
 
 

@@ -37,6 +37,9 @@ class ErrorCode(StrEnum):
     STORE_UNSUPPORTED = "STORE_UNSUPPORTED"
     STORE_UNREACHABLE = "STORE_UNREACHABLE"
     AGENT_FAILURE = "AGENT_FAILURE"
+    CONFIG_INVALID = "CONFIG_INVALID"
+    TOOL_SERVER_DOWN = "TOOL_SERVER_DOWN"
+    TOOL_CALL_LOST = "TOOL_CALL_LOST"
 
     @property
     def exit_code(self) -> int:
@@ -52,7 +55,7 @@ class ErrorCode(StrEnum):
         return 3
 
 
-_USAGE = frozenset({ErrorCode.BAD_REQUEST, ErrorCode.ILLEGAL_TRANSITION})
+_USAGE = frozenset({ErrorCode.BAD_REQUEST, ErrorCode.ILLEGAL_TRANSITION, ErrorCode.CONFIG_INVALID})
 _NOT_FOUND = frozenset({ErrorCode.NOT_FOUND, ErrorCode.AMBIGUOUS_ID})
 _CONFLICT = frozenset(
     {
@@ -74,9 +77,12 @@ class NoticeCode(StrEnum):
     MODEL_LACKS_VISION = "MODEL_LACKS_VISION"
     ANSWER_CUT = "ANSWER_CUT"
     CONTEXT_TRIMMED = "CONTEXT_TRIMMED"
+    HISTORY_REPAIRED = "HISTORY_REPAIRED"
     TOOL_SERVER_DOWN = "TOOL_SERVER_DOWN"
     STEP_LIMIT_INVALID = "STEP_LIMIT_INVALID"
     ENGINE_CHOSEN = "ENGINE_CHOSEN"
+    TOOLS_CHANGED = "TOOLS_CHANGED"
+    TRUST_LOST = "TRUST_LOST"
 
 
 class SophosError(Exception):

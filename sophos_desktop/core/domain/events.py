@@ -94,8 +94,23 @@ class ToolCallFinished:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolNoted:
+    """What a server said while a call was under way (`ToolNote`)."""
+
+    type: ClassVar[str] = "tool_note"
+    tool_call_id: str
+    server: str
+    kind: Literal["progress", "log", "declined"]
+    text: str
+    level: str | None = None
+    progress: float | None = None
+    total: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ApprovalNeeded:
-    """The run waits for a decision on a call."""
+    """The run waits for a decision on a call. `reason`: why it is asked; `scope`: what "always" would hold
+    for, empty for everything."""
 
     type: ClassVar[str] = "approval_needed"
     tool_call_id: str
@@ -104,6 +119,8 @@ class ApprovalNeeded:
     args: Mapping[str, Any]
     why: Literal["approval", "uncertain"]
     asked_at: str
+    reason: str = ""
+    scope: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +178,7 @@ Event = (
     | TextDelta
     | ToolCallStarted
     | ToolCallFinished
+    | ToolNoted
     | ApprovalNeeded
     | Notice
     | Recovered
@@ -178,6 +196,7 @@ EVENT_TYPES: dict[str, type[Event]] = {
         TextDelta,
         ToolCallStarted,
         ToolCallFinished,
+        ToolNoted,
         ApprovalNeeded,
         Notice,
         Recovered,

@@ -3,10 +3,11 @@
 Invariant: a part of the core knows its siblings only by these protocols; `assembly` joins them.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+from sophos_desktop.core.domain.policy import Verdict
 from sophos_desktop.core.domain.specs import (
     EngineChoice,
     EngineKind,
@@ -14,17 +15,26 @@ from sophos_desktop.core.domain.specs import (
     ModelEndpoint,
     ModelInfo,
     ServerStatus,
+    ToolNote,
     ToolResult,
     ToolSpec,
 )
 
 
 class ToolCallLost(Exception):
-    """The call was sent and its server died or went silent: nobody knows whether it ran."""
+    """The call was sent and no answer came: nobody knows whether it took effect. `server_died`: its server,
+    or the connection to it, ended under it; else it was given up on, and the server was told so."""
+
+    def __init__(self, text: str, *, server_died: bool = False) -> None:
+        super().__init__(text)
+        self.server_died = server_died
 
 
 class ToolServerDown(Exception):
     """The call was not sent: its server is not there. The message says why, in words."""
+
+
+ToolObserver = Callable[[ToolNote], None]
 
 
 class ToolCatalog(Protocol):
@@ -39,8 +49,25 @@ class ToolCatalog(Protocol):
     async def settle(self, timeout_seconds: float) -> None:
         """Wait until no server is starting, at most for the time-out counted from each one's start."""
 
-    async def call(self, spec: ToolSpec, args: Mapping[str, Any]) -> ToolResult:
-        """Call a tool. Raises ToolServerDown (nothing was sent) or ToolCallLost (outcome unknown)."""
+    async def call(
+        self, spec: ToolSpec, args: Mapping[str, Any], observe: ToolObserver | None = None
+    ) -> ToolResult:
+        """Call a tool; `observe` is told on the loop what the server says meanwhile.
+
+        Raises ToolServerDown (nothing was sent) or ToolCallLost (outcome unknown)."""
+
+    async def problem_with(self, spec: ToolSpec, args: Mapping[str, Any]) -> str | None:
+        """What is wrong with arguments, by the tool's schema; None if they fit. Nothing is sent."""
+
+
+class ToolGate(Protocol):
+    """Says which calls run by themselves, which are asked about, which are refused."""
+
+    async def judge(self, spec: ToolSpec, args: Mapping[str, Any], heard_servers: Collection[str]) -> Verdict:
+        """What happens to a call; `heard_servers`: those whose results the current turn holds."""
+
+    async def offers(self, tools: Sequence[ToolSpec]) -> Sequence[ToolSpec]:
+        """The tools that are not forbidden altogether: what a model is told of."""
 
 
 class ServerDirectory(Protocol):

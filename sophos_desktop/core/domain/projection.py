@@ -1,28 +1,17 @@
-"""Folds the stored events of a run into run › step › event: the one fold behind `trace` and the trace dock.
+"""Folds the stored events of a run into steps: with `trace_rows` the one fold behind `trace` and its dock.
 
 Invariant: pure, over events in their JSON shape, in their order; every event is in exactly one group, and an
-event that comes later changes at most the last group. Nothing here needs the process that ran it.
+event that comes later changes at most the last group, and the one whose question it answers. Nothing here
+needs the process that ran it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 from sophos_desktop.core.domain.durations import between
 
 JsonObject = Mapping[str, Any]
-
-Kind = Literal["load", "prompt", "think", "answer", "tool", "question", "message", "notice", "other"]
-State = Literal["done", "running", "failed", "interrupted"]
-
-_PHASES: tuple[tuple[str, Kind], ...] = (
-    ("load_ms", "load"),
-    ("prompt_ms", "prompt"),
-    ("thinking_ms", "think"),
-    ("answer_ms", "answer"),
-)
-_LOST = ("interrupted",)
-_FAILED = ("error", "denied")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +19,8 @@ class TraceStep:
     """A step and its events, or events outside of any step (`number` is None).
 
     `events` are those that say something by themselves; `markers` the step's own start and end. `started_at`
-    and `finished_at` are stored times."""
+    and `finished_at` are stored times. `answers`: by the number of a question, the event that shows what
+    became of it; `repeated`: the numbers of questions that were open already."""
 
     number: int | None = None
     node: str = ""
@@ -41,22 +31,8 @@ class TraceStep:
     checkpoint_id: str | None = None
     events: tuple[JsonObject, ...] = ()
     markers: tuple[JsonObject, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class TraceRow:
-    """What happened within a step, from one or several events: a tool call and its result are one row.
-
-    `key` stays the same when later events complete it. `start_ms` counts from the start of the run; `span_ms`
-    is how long it is on that scale, where that differs from what the engine says it took (`duration_ms`)."""
-
-    key: str
-    kind: Kind
-    events: tuple[JsonObject, ...]
-    state: State = "done"
-    start_ms: float | None = None
-    duration_ms: float | None = None
-    span_ms: float | None = None
+    answers: tuple[tuple[int, JsonObject], ...] = ()
+    repeated: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +59,7 @@ class StepFold:
         """Takes `events` at once."""
         self._steps: list[TraceStep] = []
         self._pending: list[JsonObject] = []
+        self._questions: dict[str, tuple[int, int]] = {}
         self.figures = Figures()
         self.last_seq = 0
         for event in events:
@@ -95,15 +72,14 @@ class StepFold:
         return self._steps
 
     def add(self, event: JsonObject) -> int:
-        """Take the next event; gives the index of the group that changed or was added."""
+        """Take the next event; gives the index of the first group that changed or was added."""
         self.last_seq = event["seq"]
         if event["type"] == "step":
             self._add_marker(event)
-        else:
-            self._add_event(event)
-        return len(self._steps) - 1
+            return len(self._steps) - 1
+        return self._add_event(event)
 
-    def _add_event(self, event: JsonObject) -> None:
+    def _add_event(self, event: JsonObject) -> int:
         # A step's messages come right after its end; whatever else follows belongs to the run.
         ends_step = bool(self._steps) and self._steps[-1].is_finished and event["type"] != "message"
         if not self._steps or ends_step:
@@ -111,6 +87,28 @@ class StepFold:
         self._pending.append(event)
         if event["type"] == "model_call":
             self._count(event)
+        elif event["type"] == "approval_needed":
+            self._note_question(event)
+        elif event["type"] in ("tool_call", "tool_result"):
+            return self._note_answer(event)
+        return len(self._steps) - 1
+
+    def _note_question(self, event: JsonObject) -> None:
+        # Every pause asks again about what is still open.
+        last = self._steps[-1]
+        if event["tool_call_id"] in self._questions:
+            self._steps[-1] = replace(last, repeated=(*last.repeated, event["seq"]))
+        else:
+            self._questions[event["tool_call_id"]] = (len(self._steps) - 1, event["seq"])
+
+    def _note_answer(self, event: JsonObject) -> int:
+        """The call goes on, or is answered without being made: the question about it was decided."""
+        if event["tool_call_id"] not in self._questions:
+            return len(self._steps) - 1
+        group, seq = self._questions.pop(event["tool_call_id"])
+        asked = self._steps[group]
+        self._steps[group] = replace(asked, answers=(*asked.answers, (seq, event)))
+        return group
 
     def _add_marker(self, event: JsonObject) -> None:
         # Parallel calls each say that their step began.
@@ -166,85 +164,3 @@ def step_span(step: TraceStep, run_started_at: str) -> tuple[float | None, float
         end = between(run_started_at, step.finished_at)
         return (None if end is None else max(0.0, end - step.duration_ms)), float(step.duration_ms)
     return between(run_started_at, step.started_at), None
-
-
-def rows_of(step: TraceStep, run_started_at: str, *, is_running: bool) -> list[TraceRow]:
-    """The rows of a group, in order. `is_running`: what has no end yet goes on; else it was cut off."""
-    rows: list[TraceRow] = []
-    open_calls: dict[str, int] = {}
-    answers: dict[str, int] = {}
-    unfinished: State = "running" if is_running else "interrupted"
-    for event in step.events:
-        kind = event["type"]
-        if kind == "model_call":
-            rows += _model_rows(event, step, run_started_at)
-            answers[event["message_id"]] = len(rows) - 1
-        elif kind == "tool_call":
-            open_calls[event["tool_call_id"]] = len(rows)
-            start = between(run_started_at, event["at"])
-            rows.append(TraceRow(f"{event['seq']}", "tool", (event,), unfinished, start))
-        elif kind == "tool_result" and event["tool_call_id"] in open_calls:
-            index = open_calls[event["tool_call_id"]]
-            rows[index] = _with_result(rows[index], event, run_started_at)
-        elif kind == "message" and (place := _place(event["message"], open_calls, answers)) is not None:
-            rows[place] = replace(rows[place], events=(*rows[place].events, event))
-        else:
-            rows.append(_plain_row(event, run_started_at))
-    return rows
-
-
-def _place(message: JsonObject, calls: Mapping[str, int], answers: Mapping[str, int]) -> int | None:
-    """The row that made a message."""
-    call_id = message.get("tool_call_id")
-    return calls.get(call_id) if call_id else answers.get(message["id"])
-
-
-def _model_rows(event: JsonObject, step: TraceStep, run_started_at: str) -> list[TraceRow]:
-    """The phases of a model call, one after the other up to its end."""
-    phases = [(kind, float(event[name])) for name, kind in _PHASES if event[name]]
-    if not phases:
-        phases = [("answer", 0.0)]
-    end = between(run_started_at, event["at"]) or 0.0
-    total = sum(length for _, length in phases)
-    earliest = between(run_started_at, step.started_at) or 0.0
-    # The engine's clock is not ours: what it counted is drawn within the time that passed here.
-    scale = min(1.0, max(0.0, end - earliest) / total) if total else 1.0
-    start = end - total * scale
-    rows: list[TraceRow] = []
-    for kind, length in phases:
-        key = f"{event['seq']}/{kind}"
-        rows.append(TraceRow(key, kind, (event,), "done", start, length, length * scale))
-        start += length * scale
-    return rows
-
-
-def _with_result(row: TraceRow, event: JsonObject, run_started_at: str) -> TraceRow:
-    state: State = "done"
-    if event["status"] in _FAILED:
-        state = "failed"
-    elif event["status"] in _LOST:
-        state = "interrupted"
-    took: float | None = event["duration_ms"]
-    start = row.start_ms
-    if took is None:
-        took = None if event["recorded"] else between(row.events[0]["at"], event["at"])
-    elif (end := between(run_started_at, event["at"])) is not None:
-        start = max(0.0, end - took)
-    return replace(row, events=(*row.events, event), state=state, start_ms=start, duration_ms=took)
-
-
-def _plain_row(event: JsonObject, run_started_at: str) -> TraceRow:
-    kinds: dict[str, Kind] = {
-        "approval_needed": "question",
-        "message": "message",
-        "notice": "notice",
-        "recovered": "notice",
-        "tool_result": "tool",
-    }
-    start = between(run_started_at, event["at"])
-    state: State = "done"
-    took: float | None = None
-    if event["type"] == "tool_result":
-        state = "failed" if event["status"] in _FAILED else "done"
-        took = event["duration_ms"]
-    return TraceRow(f"{event['seq']}", kinds.get(event["type"], "other"), (event,), state, start, took)

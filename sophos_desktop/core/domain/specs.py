@@ -6,7 +6,9 @@ Invariant: standard library only; frozen.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
+
+from sophos_desktop.core.domain.conversation import AttachmentRef
 
 
 class EngineKind(StrEnum):
@@ -112,7 +114,8 @@ class ToolAnnotations:
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
     """A tool as the model sees it. `name` is `server__tool`, safe, unique and at most 64 characters;
-    `input_schema` is JSON Schema; `trusted`: its server is built in or trusted by the user."""
+    `input_schema` is JSON Schema; `trusted`: its server is built in or trusted by the user;
+    `fingerprint` changes whenever its definition or its server's command does."""
 
     name: str
     server: str
@@ -121,6 +124,7 @@ class ToolSpec:
     input_schema: Mapping[str, Any]
     annotations: ToolAnnotations = ToolAnnotations()
     trusted: bool = False
+    fingerprint: str = ""
 
     @property
     def repeatable(self) -> bool:
@@ -140,13 +144,33 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a call gave: `text` for the model; `content` the parts as the protocol gave them; `lost`: it was
-    sent and nothing came back, so nobody knows whether it took effect."""
+    """What a call gave. `text` is for the model; `content`, `structured` and `meta` are the parts, the
+    structured content and the `_meta` as the protocol gave them; `lost`: it was sent and nothing came back,
+    so nobody knows whether it took effect.
+
+    Where a result is kept as an attachment, `text` is its head, the parts are in the attachment alone, and
+    `whole` holds its bytes until the journal has stored them."""
 
     text: str
     is_error: bool = False
     content: tuple[Mapping[str, Any], ...] = ()
     lost: bool = False
+    structured: Mapping[str, Any] | None = None
+    meta: Mapping[str, Any] | None = None
+    attachment: AttachmentRef | None = None
+    whole: bytes | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolNote:
+    """What a server said while a call was under way: how far it is, a log line, or a request of its own
+    (sampling, elicitation, roots) that was declined. `progress` of `total`, in the server's own unit."""
+
+    kind: Literal["progress", "log", "declined"]
+    text: str
+    level: str | None = None
+    progress: float | None = None
+    total: float | None = None
 
 
 class ServerState(StrEnum):
@@ -161,7 +185,8 @@ class ServerState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ServerStatus:
-    """A tool server as it is shown. `reason` is a sentence; `since` is ISO 8601 in UTC."""
+    """A tool server as it is shown. `reason` is a sentence; `since` is ISO 8601 in UTC; `resources` are URIs,
+    `prompts` names; `instructions` are the server's own words, untrusted and bounded."""
 
     name: str
     transport: str
@@ -171,6 +196,9 @@ class ServerStatus:
     pid: int | None = None
     stderr_tail: tuple[str, ...] = ()
     tools: tuple[ToolSpec, ...] = ()
+    resources: tuple[str, ...] = ()
+    prompts: tuple[str, ...] = ()
+    instructions: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The contract's shape."""
@@ -183,4 +211,7 @@ class ServerStatus:
             "since": self.since,
             "stderr_tail": list(self.stderr_tail),
             "tools": [tool.to_json() for tool in self.tools],
+            "resources": list(self.resources),
+            "prompts": list(self.prompts),
+            "instructions": self.instructions,
         }

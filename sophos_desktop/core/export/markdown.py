@@ -14,6 +14,7 @@ from sophos_desktop.core.domain.conversation import Conversation, Message, Messa
 from sophos_desktop.core.domain.durations import between, duration
 from sophos_desktop.core.domain.ports import ToolAttempt
 from sophos_desktop.core.domain.run import RunRecord, RunStatus
+from sophos_desktop.core.domain.tool_parts import words_of_size
 from sophos_desktop.core.export.safe_text import closed, code_span, escaped, fenced, quoted
 
 _STATES = {
@@ -95,7 +96,7 @@ def _message(message: Message) -> list[str]:
             "### Tool result", code_span(message.tool_call_id or ""), status, _moment(message.at)
         )
         sent = [] if message.sent_args is None else ["Arguments:", _json(message.sent_args)]
-        return [heading, *sent, "Result:", fenced(message.text, "text")]
+        return [heading, *sent, *_result(message)]
     if message.role is Role.USER:
         blocks = [_joined("## You", _moment(message.at))]
     else:
@@ -110,6 +111,15 @@ def _message(message: Message) -> list[str]:
     elif not text and not message.tool_calls:
         blocks.append("*No text*")
     return blocks
+
+
+def _result(message: Message) -> Iterator[str]:
+    """What a call gave, as far as the thread has it, and where the whole of it is."""
+    yield "Result:"
+    yield fenced(message.text, "text")
+    for kept in message.attachments:
+        size = words_of_size(kept.size_bytes)
+        yield escaped(f"[result of {size}, kept whole as attachment {kept.sha256[:8]}]")
 
 
 def _results_behind(messages: Sequence[Message], index: int) -> Mapping[str, Message]:
@@ -160,8 +170,7 @@ class _Calls:
             yield "The model had asked for:"
             yield _json(call.args)
         if result is not None:
-            yield "Result:"
-            yield fenced(result.text, "text")
+            yield from _result(result)
 
 
 def _json(value: Mapping[str, Any]) -> str:

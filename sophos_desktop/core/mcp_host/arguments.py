@@ -1,60 +1,61 @@
 """Checks a call's arguments against the tool's schema before anything is sent.
 
-Invariant: a schema that is itself broken never makes a call fail (the server then judges), and no
-reference in a schema is ever fetched from anywhere.
+Invariant: a schema that is itself broken, or takes too long to follow, never makes a call fail (the server
+then judges); no reference in a schema is ever fetched from anywhere; no value is changed to make it fit.
 """
 
+import asyncio
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import ValidationError, relevance
-from jsonschema.validators import validator_for
-from referencing import Registry
+from sophos_desktop.core.mcp_host.argument_words import sentences
+from sophos_desktop.core.mcp_host.bounded_validation import Limits, is_sound, problems
 
+CHECK_SECONDS = 1.0
+DEEPEST_LEVEL = 200
 _SHOWN_PROBLEMS = 5
-_SHOWN_CHARACTERS = 300
+_LOOKED_AT_PROBLEMS = 50
+
+_HEADING = "The arguments do not fit the tool's schema, so the tool was not called:"
+
+
+async def check(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> str | None:
+    """`problem_of` in a thread, so that no schema holds the loop."""
+    return await asyncio.to_thread(problem_of, schema, arguments)
 
 
 def problem_of(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> str | None:
-    """What is wrong with the arguments, in words for the model; None if they fit."""
+    """What is wrong with the arguments, in words for the model; None if they fit. Takes `CHECK_SECONDS` at
+    most, of this thread's own time."""
+    if is_deeper_than(arguments, DEEPEST_LEVEL):
+        return f"{_HEADING}\n- arguments: are nested deeper than {DEEPEST_LEVEL} levels"
     if not schema:
         return None
+    limits = Limits(CHECK_SECONDS)
     try:
-        validator_class = validator_for(schema, default=Draft202012Validator)
-        validator_class.check_schema(dict(schema))
-        registry: Registry[Any] = Registry()
-        validator = validator_class(schema, registry=registry)
-        errors = sorted(validator.iter_errors(dict(arguments)), key=relevance, reverse=True)
+        found = list(islice(problems(dict(schema), dict(arguments), limits), _LOOKED_AT_PROBLEMS))
+        if not found or not is_sound(dict(schema), limits):
+            return None
+        lines = list(dict.fromkeys(line for error in found for line in sentences(error)))
     except Exception:  # noqa: BLE001 - schemas are foreign: unknown references, patterns, endless recursion
         return None
-    if not errors:
-        return None
-    lines = [f"- {_sentence(error)}" for error in errors[:_SHOWN_PROBLEMS]]
-    if len(errors) > _SHOWN_PROBLEMS:
-        lines.append(f"- and {len(errors) - _SHOWN_PROBLEMS} more")
-    return "The arguments do not fit the tool's schema, so the tool was not called:\n" + "\n".join(lines)
+    shown = [f"- {line}" for line in lines[:_SHOWN_PROBLEMS]]
+    if len(found) == _LOOKED_AT_PROBLEMS:
+        shown.append("- and many more")
+    elif len(lines) > _SHOWN_PROBLEMS:
+        shown.append(f"- and {len(lines) - _SHOWN_PROBLEMS} more")
+    return "\n".join([_HEADING, *shown])
 
 
-def _sentence(error: ValidationError) -> str:
-    nested = _deepest(error)
-    where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in nested.absolute_path)
-    return f"{where.lstrip('.') or 'arguments'}: {_cut(nested.message)}{_expected(nested)}"
-
-
-def _deepest(error: ValidationError) -> ValidationError:
-    """Of alternatives (`anyOf`, `oneOf`) with a single branch that was tried, the branch's own problem."""
-    while error.context is not None and len(error.context) == 1:
-        error = error.context[0]
-    return error
-
-
-def _expected(error: ValidationError) -> str:
-    """What the schema says there, where the message alone does not."""
-    if error.validator in ("anyOf", "oneOf"):
-        return f" (expected: {_cut(str(error.validator_value))})"
-    return ""
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 1] + "…"
+def is_deeper_than(value: object, levels: int) -> bool:
+    """Whether lists and objects are nested deeper than that; it goes no deeper in Python's own stack."""
+    waiting: list[tuple[object, int]] = [(value, 1)]
+    while waiting:
+        held, level = waiting.pop()
+        if isinstance(held, Mapping | list):
+            if level > levels:
+                return True
+            inner = held.values() if isinstance(held, Mapping) else held
+            waiting.extend((each, level + 1) for each in inner if isinstance(each, Mapping | list))
+    return False

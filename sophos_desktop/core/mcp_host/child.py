@@ -6,17 +6,20 @@ Invariant: the process is on record before it exists (DURABILITY.md, rule 13); i
 
 import asyncio
 import logging
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 from sophos_desktop.core.domain.errors import SophosError
 from sophos_desktop.core.domain.ports import ChildRecords
 from sophos_desktop.core.mcp_host.child_protocol import ChildProtocol
-from sophos_desktop.core.mcp_host.command import TOKEN_VARIABLE, ChildNotStarted, resolve_command
+from sophos_desktop.core.mcp_host.command import TOKEN_VARIABLE, ChildNotStarted, Program, locate
+from sophos_desktop.core.mcp_host.program_file import is_batch_file, why_not_started
 from sophos_desktop.core.mcp_host.stderr_tail import StderrTail
-from sophos_desktop.foundation import failpoints
-from sophos_desktop.foundation.child_processes import end_tree, find_by_token, identify
+from sophos_desktop.core.mcp_host.windows_command_line import batch_line
+from sophos_desktop.foundation import failpoints, windows_job
+from sophos_desktop.foundation.child_processes import end_carriers, end_tree, identify
 from sophos_desktop.foundation.tasks import TaskOwner
 
 _log = logging.getLogger(__name__)
@@ -35,7 +38,8 @@ class CloseLimits:
 
 @dataclass(frozen=True, slots=True)
 class ChildCommand:
-    """What to start. `environment` is the whole environment of the child, but for its token."""
+    """What to start. `environment` is the whole environment of the child, but for its token; a
+    `ChildEnvironment` may know more folders to look in."""
 
     what: str
     command: str
@@ -60,6 +64,7 @@ class ServerChild:
         self._limits = limits
         self._owner = TaskOwner(_report)
         self._closing: asyncio.Task[None] | None = None
+        self._job: windows_job.WindowsJob | None = None
         self.pid = transport.get_pid()
 
     @classmethod
@@ -67,30 +72,36 @@ class ServerChild:
         cls, command: ChildCommand, *, records: ChildRecords, tail: StderrTail, limits: CloseLimits
     ) -> "ServerChild":
         """Spawn the process. Raises ChildNotStarted, or SophosError if it cannot be put on record."""
-        program = resolve_command(command.command, command.environment, command.cwd)
+        program = await locate(command.command, command.environment, command.cwd, records)
         record = _Record(records, await records.announce(command.what))
         failpoints.hit("child.announced")
+        # A task of its own, since asyncio ends the process alone, and without a bound, when its spawn is
+        # cancelled; by then it may have started others.
+        spawning = TaskOwner(_ignore).spawn(
+            _spawn(program, command, record.token, tail), "spawn a tool server"
+        )
+        cancelled: asyncio.CancelledError | None = None
         try:
-            transport, protocol = await asyncio.get_running_loop().subprocess_exec(
-                lambda: ChildProtocol(tail),
-                program,
-                *command.args,
-                env={**command.environment, TOKEN_VARIABLE: record.token},
-                cwd=command.cwd,
-                start_new_session=True,
-            )
+            await finish(spawning)
+        except asyncio.CancelledError as error:
+            cancelled = error
         except (OSError, ValueError) as error:
             await record.ended(limits.record_seconds)
-            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            text = f"the command {program} was found but cannot be started: {reason}"
-            raise ChildNotStarted(text) from error
-        except asyncio.CancelledError:  # asyncio has ended the process; the record goes with it
+            raise _not_started(program, error) from error
+        if spawning.cancelled() or spawning.exception() is not None:
             await record.ended(limits.record_seconds)
-            raise
+            raise cancelled or asyncio.CancelledError
         failpoints.hit("child.spawned")
-        child = cls(transport, protocol, record, limits)
+        child = cls(*spawning.result(), record, limits)
+        record.identify(child.pid)
         try:
+            if cancelled is not None:
+                raise cancelled
+            child._join_job()
             await record.spawned(child.pid)
+        except OSError as error:
+            await child.close()
+            raise _not_started(program, error) from error
         except BaseException:  # also when cancelled: the process must not be left alone
             await child.close()
             raise
@@ -112,6 +123,12 @@ class ServerChild:
             raise BrokenPipeError("the process no longer reads")
         pipe.write(data)
         await self._protocol.writable()
+
+    def end_input(self) -> None:
+        """Close its stdin."""
+        pipe = self._transport.get_pipe_transport(0)
+        if pipe is not None:
+            pipe.close()
 
     async def wait_exited(self, timeout_seconds: float) -> bool:
         """True once the process has ended; False if it has not within the time-out."""
@@ -144,14 +161,42 @@ class ServerChild:
     def _end_processes(self) -> None:
         """Terminate, then kill, whatever is left: of its group, below it, or started by it and detached
         since (that carries the token). Blocks, bounded."""
+        if self._job is not None:
+            self._job.close()  # Windows ends everything in it
         # The group of a leader that has ended is ours as long as somebody is in it, and it is only now
         # that the leader's end was seen.
         end_tree(
             self.pid, self._record.start_time, grace_seconds=self._limits.terminate_seconds, leaderless=True
         )
-        for pid in find_by_token(self._record.token, TOKEN_VARIABLE):
-            if (start_time := identify(pid)) is not None:
-                end_tree(pid, start_time, grace_seconds=_STRAY_GRACE_SECONDS)
+        end_carriers(self._record.token, TOKEN_VARIABLE, grace_seconds=_STRAY_GRACE_SECONDS)
+
+    def _join_job(self) -> None:
+        """On Windows: from here on it and all that it starts end with this program. Raises OSError."""
+        if sys.platform == "win32":
+            self._job = windows_job.WindowsJob.adopt(self.pid)
+
+
+async def _spawn(
+    program: Program, command: ChildCommand, token: str, tail: StderrTail
+) -> tuple[asyncio.SubprocessTransport, ChildProtocol]:
+    """Raises OSError or ValueError."""
+    loop = asyncio.get_running_loop()
+    own: dict[str, Any] = {"start_new_session": True}
+    if sys.platform == "win32":
+        own = {"creationflags": windows_job.CREATION_FLAGS}
+    own |= {"env": {**program.environment, TOKEN_VARIABLE: token}, "cwd": command.cwd}
+    if sys.platform == "win32" and is_batch_file(program.path):
+        # Spelled out: with a list of arguments their quotes are written as `cmd.exe` does not read them.
+        line = batch_line(program.path, command.args)
+        return await loop.subprocess_shell(lambda: ChildProtocol(tail), line, **own)
+    return await loop.subprocess_exec(lambda: ChildProtocol(tail), program.path, *command.args, **own)
+
+
+def _not_started(program: Program, error: OSError | ValueError) -> ChildNotStarted:
+    reason = f"its arguments or variables cannot be handed on: {error}"
+    if isinstance(error, OSError):
+        reason = why_not_started(program.path, error)
+    return ChildNotStarted(f"the command {program.path} was found but cannot be started: {reason}")
 
 
 @dataclass(slots=True)
@@ -162,13 +207,15 @@ class _Record:
     token: str
     start_time: float = 0.0
 
+    def identify(self, pid: int) -> None:
+        """Look when the process started; to be done before it can have ended and been forgotten."""
+        self.start_time = identify(pid) or 0.0
+
     async def spawned(self, pid: int) -> None:
         """Add what identifies the process."""
-        start_time = identify(pid)
-        if start_time is None:
+        if not self.start_time:
             return  # over already; the token alone identifies what it may have started
-        self.start_time = start_time
-        await self.records.spawned(self.token, pid, start_time)
+        await self.records.spawned(self.token, pid, self.start_time)
 
     async def ended(self, timeout_seconds: float) -> None:
         """Take the child off the record. What fails here is made good by the sweep at the next start."""
@@ -179,7 +226,7 @@ class _Record:
             _log.info("the end of a tool server could not be recorded: %s", error)
 
 
-async def finish(task: "asyncio.Task[None]") -> None:
+async def finish(task: "asyncio.Task[Any]") -> None:
     """Wait until the task has ended, also while the caller is being cancelled; then pass that on."""
     cancelled: asyncio.CancelledError | None = None
     while not task.done():
@@ -200,6 +247,10 @@ async def _within(timeout_seconds: float, event: asyncio.Event) -> bool:
     except TimeoutError:
         return False
     return True
+
+
+def _ignore(error: BaseException) -> None:
+    """Who spawned the task reads its error."""
 
 
 def _report(error: BaseException) -> None:

@@ -1,8 +1,9 @@
 """Connects the pipes of a child process to the event loop.
 
 Invariant: stderr is always read, so a child never blocks on it; stdout is read as lines, each at most
-`MAXIMUM_LINE_BYTES`, and paused while nobody takes them; the end of the process is seen even where a
-grandchild keeps its pipes open (asyncio's own `Process.wait` on 3.11 waits for the pipes).
+`MAXIMUM_LINE_BYTES` (a longer one is noted and stands as an empty line), and paused while nobody takes
+them; the end of the process is seen even where a grandchild keeps its pipes open (asyncio's own
+`Process.wait` on 3.11 waits for the pipes).
 """
 
 import asyncio
@@ -26,6 +27,7 @@ class ChildProtocol(asyncio.SubprocessProtocol):
         self._waiting_bytes = 0
         self._open_line = bytearray()
         self._skipping = False
+        self._line_number = 0
         self._paused = False
         self._something = asyncio.Event()
         self._writable = asyncio.Event()
@@ -102,10 +104,11 @@ class ChildProtocol(asyncio.SubprocessProtocol):
 
     def _take_line(self, part: bytes) -> None:
         self._extend(part)
+        self._line_number += 1
         if self._skipping:
             self._skipping = False
-            self._tail.note(f"stdout: a line over {MAXIMUM_LINE_BYTES // 1024 // 1024} MB was dropped")
-            return
+            size = f"{MAXIMUM_LINE_BYTES // 1024 // 1024} MB"
+            self._tail.note(f"stdout line {self._line_number}: longer than {size}, dropped")
         line = bytes(self._open_line)
         self._open_line = bytearray()
         self._lines.append(line)
@@ -122,7 +125,7 @@ class ChildProtocol(asyncio.SubprocessProtocol):
     def _end_output(self) -> None:
         if self._no_more_output:
             return
-        if self._open_line:
+        if self._open_line or self._skipping:
             self._take_line(b"")
         self._no_more_output = True
         self._something.set()

@@ -4,28 +4,40 @@ Invariant: nothing in either file raises. A file that cannot be used leaves the 
 shipped one) in force and is a notice; an entry that cannot be used is a server with a `problem`.
 """
 
+import json
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from sophos_desktop.core.domain.events import Notice
+from sophos_desktop.core.domain.fingerprints import server_fingerprint
 from sophos_desktop.core.mcp_host.config_file import ConfigLayer, read_layer
 
-_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+# `${NAME}`; `${env:NAME}` as VS Code and Cursor write it; `${NAME:-default}` as Claude Code does.
+_VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+_INPUT = re.compile(r"\$\{input:([^}]*)\}")
 _APPROVALS = ("allow", "ask", "deny")
-_KNOWN_FIELDS = frozenset(
-    {"command", "args", "env", "cwd", "url", "headers", "disabled", "approval", "trusted"}
-    | {"timeout_seconds", "initialize_timeout_seconds"}
-)
+# What says how a server is reached, under the names that programs have for it.
+URL_FIELDS = ("url", "serverUrl", "httpUrl")
+CONNECTION_FIELDS = frozenset({"command", "args", "env", "cwd", "headers", *URL_FIELDS})
+_KNOWN_FIELDS = CONNECTION_FIELDS | {
+    "disabled",
+    "approval",
+    "trusted",
+    "timeout_seconds",
+    "initialize_timeout_seconds",
+}
+LONGEST_NAME = 100
 
 
 @dataclass(frozen=True, slots=True)
 class ServerConfig:
     """One tool server as configured, variables filled in. `problem` is a sentence that says why it
-    cannot be started; `unknown` holds the fields that other programs understand."""
+    cannot be started; `fingerprint` is that of the entry as it was written, empty where it cannot be used;
+    `unknown` holds the fields that other programs understand."""
 
     name: str
     command: str | None = None
@@ -41,6 +53,7 @@ class ServerConfig:
     trusted: bool = False
     built_in: bool = False
     problem: str | None = None
+    fingerprint: str = ""
     unknown: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -56,17 +69,40 @@ class LoadedConfig:
     servers: tuple[ServerConfig, ...]
     notices: tuple[Notice, ...] = ()
 
+    def only(self, name: str) -> "LoadedConfig":
+        """With that server alone, and without the notices."""
+        return LoadedConfig(tuple(server for server in self.servers if server.name == name))
+
+    def trusting(self, names: Collection[str]) -> "LoadedConfig":
+        """With `trusted` true for exactly these servers."""
+        servers = tuple(replace(server, trusted=server.name in names) for server in self.servers)
+        return LoadedConfig(servers, self.notices)
+
 
 class McpConfigSource:
     """The two files of one installation. Remembers the user's last good entries while it lives."""
 
     def __init__(self, shipped: Path, user: Path, variables: Mapping[str, str], memory_file: Path) -> None:
-        """`variables` is the environment; `${PYTHON}` and `${MEMORY_FILE_PATH}` are added to it."""
+        """`variables` is the environment; `${PYTHON}`, `${MEMORY_FILE_PATH}` and VS Code's `${userHome}`
+        are added to it."""
         self._shipped = shipped
         self._user = user
-        own = {"PYTHON": sys.executable, "MEMORY_FILE_PATH": str(memory_file.absolute())}
+        own = {
+            "PYTHON": sys.executable,
+            "MEMORY_FILE_PATH": str(memory_file.absolute()),
+            "userHome": str(Path.home()),
+        }
         self._variables = {**variables, **own}
         self._last_good = ConfigLayer(self._user)
+
+    @property
+    def user_file(self) -> Path:
+        """The user's file."""
+        return self._user
+
+    def shipped_names(self) -> frozenset[str]:
+        """The servers that the program brings along."""
+        return frozenset(read_layer(self._shipped).entries)
 
     def load(self) -> LoadedConfig:
         """Read both files now."""
@@ -83,7 +119,8 @@ class McpConfigSource:
             if config.problem is not None and layer is not user and not built_in:
                 continue  # the file that holds it now could not be read: that is the notice
             if config.problem is not None:
-                notices.append(layer.notice(f'server "{name}": {config.problem}', layer.line_of(name)))
+                what = f'server "{_shown(name)}": {config.problem}'
+                notices.append(layer.notice(what, layer.line_of(name)))
         return LoadedConfig(tuple(servers), tuple(notices))
 
     def _filled_in(self, config: ServerConfig) -> ServerConfig:
@@ -93,7 +130,9 @@ class McpConfigSource:
 
         def expand(text: str) -> str:
             def value(match: re.Match[str]) -> str:
-                if (found := self._variables.get(match[1])) is not None:
+                # An empty default is one too.
+                found: str | None = self._variables.get(match[1], match[2])
+                if found is not None:
                     return found
                 unset.append(match[1])
                 return match[0]
@@ -122,13 +161,15 @@ def parse_entry(name: str, entry: object, *, built_in: bool = False) -> ServerCo
     if problem is not None:
         disabled = entry.get("disabled") is True
         return ServerConfig(name, disabled=disabled, built_in=built_in, problem=None if disabled else problem)
+    command, args = entry.get("command"), tuple(entry.get("args", ()))
+    url = next((entry[key] for key in URL_FIELDS if key in entry), None)
     return ServerConfig(
         name,
-        command=entry.get("command"),
-        args=tuple(entry.get("args", ())),
+        command=command,
+        args=args,
         env=dict(entry.get("env", {})),
         cwd=entry.get("cwd"),
-        url=entry.get("url"),
+        url=url,
         headers=dict(entry.get("headers", {})),
         disabled=entry.get("disabled", False),
         approval=entry.get("approval"),
@@ -136,15 +177,18 @@ def parse_entry(name: str, entry: object, *, built_in: bool = False) -> ServerCo
         initialize_timeout_seconds=_seconds(entry, "initialize_timeout_seconds"),
         trusted=entry.get("trusted", False),
         built_in=built_in,
+        fingerprint=server_fingerprint(command, args, url),
         unknown={key: value for key, value in entry.items() if key not in _KNOWN_FIELDS},
     )
 
 
 def _problem_of(name: str, entry: Mapping[str, Any]) -> str | None:
     """The first thing that is wrong with an entry, as a sentence without a full stop."""
-    if not name.strip():
-        return "a server needs a name"
-    for key in ("command", "cwd", "url"):
+    if (wrong := problem_of_name(name)) is not None:
+        return wrong
+    if isinstance(entry.get("command"), list):
+        return '"command" must be one text: write its first part there and the others into "args"'
+    for key in ("command", "cwd", *URL_FIELDS):
         if key in entry and (not isinstance(entry[key], str) or not entry[key].strip()):
             return f'"{key}" must be a text that is not empty'
     arguments = entry.get("args", [])
@@ -159,16 +203,49 @@ def _problem_of(name: str, entry: Mapping[str, Any]) -> str | None:
             return f'"{key}" must be true or false'
     if "approval" in entry and entry["approval"] not in _APPROVALS:
         return '"approval" must be "allow", "ask" or "deny"'
-    if entry.get("approval", "allow") != "allow":
-        # Not started is the safe side: this version cannot ask, and would call its tools all the same.
-        return 'this version cannot ask before a call, so only "approval": "allow" can be used'
     for key in ("timeout_seconds", "initialize_timeout_seconds"):
         value = entry.get(key, 1)
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
             return f'"{key}" must be a number above 0'
-    if entry.get("disabled") is not True and "command" not in entry and "url" not in entry:
+    if entry.get("disabled") is True:
+        return None
+    if "command" not in entry and not any(key in entry for key in URL_FIELDS):
         return 'it needs a "command" or a "url"'
+    return _problem_of_other_programs(entry)
+
+
+def problem_of_name(name: str) -> str | None:
+    """Why a server cannot have this name."""
+    if not name.strip():
+        return "a server needs a name"
+    if len(name) > LONGEST_NAME:
+        return f"its name is longer than {LONGEST_NAME} characters"
+    if not name.isprintable():
+        return "its name has characters that cannot be printed"
     return None
+
+
+def _problem_of_other_programs(entry: Mapping[str, Any]) -> str | None:
+    """What another program's entry asks for that cannot be done here, with what to do instead."""
+    kind = entry.get("type", entry.get("transport"))
+    if kind == "sse":
+        return (
+            'the old transport "sse" is not spoken here; take the address for streamable HTTP '
+            'from the server\'s documentation, and "type": "http"'
+        )
+    texts = [*entry.get("args", ()), *entry.get("env", {}).values(), *entry.get("headers", {}).values()]
+    asked = next((found[1] for text in texts if (found := _INPUT.search(text)) is not None), None)
+    if asked is not None:
+        return (
+            f"${{input:{asked}}} is a question that VS Code asks; put the value into a variable of your "
+            "environment and write ${ITS_NAME} here"
+        )
+    return None
+
+
+def _shown(name: str) -> str:
+    shown = name if name.isprintable() else json.dumps(name)[1:-1]
+    return shown if len(shown) <= LONGEST_NAME else shown[: LONGEST_NAME - 1] + "…"
 
 
 def _seconds(entry: Mapping[str, Any], key: str) -> float | None:

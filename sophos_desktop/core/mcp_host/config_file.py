@@ -1,4 +1,5 @@
-"""Reads one `mcp.json` as text and JSON, in both shapes that people have.
+"""Reads one `mcp.json` as text and JSON, in the shapes that people have: a flat map of servers, or one under
+the name that another program gives it. Comments and trailing commas are tolerated, as in those programs.
 
 Invariant: whatever lies at the path, the answer is a layer: its entries, and notices with path and line.
 """
@@ -12,7 +13,12 @@ from typing import Any
 
 from sophos_desktop.core.domain.errors import NoticeCode
 from sophos_desktop.core.domain.events import Notice
+from sophos_desktop.core.mcp_host import commented_json
 from sophos_desktop.foundation.small_file import read_small_text
+
+OWN_PLACE = ("mcpServers",)
+# Where other programs keep theirs: VS Code's own file, its settings, Zed.
+_OTHER_PLACES = (("servers",), ("mcp", "servers"), ("context_servers",))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +67,7 @@ def read_layer(path: Path) -> ConfigLayer:
     if not text.strip():
         return _unusable(path, "it is empty", 1)
     try:
-        document = json.loads(text, object_pairs_hook=_object)
+        document = commented_json.parse(text, _object)
     except json.JSONDecodeError as error:
         return _unusable(path, f"it is not JSON: {error.msg} (column {error.colno})", error.lineno)
     except (ValueError, RecursionError):
@@ -71,16 +77,35 @@ def read_layer(path: Path) -> ConfigLayer:
     return _from_document(path, text, document)
 
 
+def servers_of(document: Mapping[str, Any]) -> tuple[tuple[str, ...], Mapping[str, Any]]:
+    """The names that lead to the servers of a document, none in a flat map; and the servers.
+
+    Raises ValueError with a sentence if `mcpServers` is no object."""
+    if "mcpServers" in document:
+        if not isinstance(document["mcpServers"], dict):
+            raise ValueError('"mcpServers" must be an object that holds servers by name')
+        return OWN_PLACE, document["mcpServers"]
+    for place in _OTHER_PLACES:
+        found: Any = document
+        for name in place:
+            found = found.get(name) if isinstance(found, dict) else None
+        # In a flat map "servers" may be the name of a server, whose members are not all objects.
+        if isinstance(found, dict) and all(isinstance(entry, dict) for entry in found.values()):
+            return place, found
+    return (), document
+
+
 def _from_document(path: Path, text: str, document: _Object) -> ConfigLayer:
-    servers = document.get("mcpServers", document)
-    if not isinstance(servers, _Object):
-        line = ConfigLayer(path, text=text).line_of("mcpServers")
-        return _unusable(path, '"mcpServers" must be an object that holds servers by name', line)
+    try:
+        _, servers = servers_of(document)
+    except ValueError as error:
+        return _unusable(path, str(error), ConfigLayer(path, text=text).line_of("mcpServers"))
     entries = {name: entry for name, entry in servers.items() if not name.startswith("$")}
     layer = ConfigLayer(path, entries, text=text)
+    repeated = servers.repeated if isinstance(servers, _Object) else ()
     notices = tuple(
         layer.notice(f'server "{name}" is there twice; the last one counts', layer.line_of(name))
-        for name in servers.repeated
+        for name in repeated
     )
     return ConfigLayer(path, entries, notices, text=text)
 

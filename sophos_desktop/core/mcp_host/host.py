@@ -10,7 +10,7 @@ from typing import Any
 
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.events import Notice
-from sophos_desktop.core.domain.ports import ChildRecords, ToolServerDown
+from sophos_desktop.core.domain.ports import ChildRecords, ToolObserver, ToolServerDown
 from sophos_desktop.core.domain.specs import ServerStatus, ToolResult, ToolSpec
 from sophos_desktop.core.mcp_host.child import finish
 from sophos_desktop.core.mcp_host.config import LoadedConfig
@@ -77,7 +77,9 @@ class ToolHost:
         """Wait until no server is starting, at most for the time-out counted from each one's start."""
         await asyncio.gather(*(server.settle(timeout_seconds) for server in self._servers.values()))
 
-    async def call(self, spec: ToolSpec, args: Mapping[str, Any]) -> ToolResult:
+    async def call(
+        self, spec: ToolSpec, args: Mapping[str, Any], observe: ToolObserver | None = None
+    ) -> ToolResult:
         """Call a tool. Arguments that do not fit give an error result, and nothing is sent.
 
         Raises ToolServerDown (nothing was sent) or ToolCallLost (outcome unknown).
@@ -91,10 +93,16 @@ class ToolHost:
             return ToolResult(text, is_error=True)
         from sophos_desktop.core.mcp_host import arguments
 
-        problem = arguments.problem_of((current or spec).input_schema, args)
+        problem = await arguments.check((current or spec).input_schema, args)
         if problem is not None:
             return ToolResult(problem, is_error=True)
-        return await server.call(spec.tool, args)
+        return await server.call(spec.tool, args, observe)
+
+    async def problem_with(self, spec: ToolSpec, args: Mapping[str, Any]) -> str | None:
+        """What is wrong with arguments, by the tool's schema; None if they fit. Nothing is sent."""
+        from sophos_desktop.core.mcp_host import arguments
+
+        return await arguments.check(spec.input_schema, args)
 
     # ServerDirectory
 
@@ -122,6 +130,11 @@ class ToolHost:
             )
         await server.restart()
         return server.status()
+
+    def trust(self, name: str, *, trusted: bool) -> None:
+        """Whether a server's own hints count, from now on."""
+        if (server := self._servers.get(name)) is not None:
+            server.trust(trusted=trusted)
 
     def _on_change(self) -> None:
         """A burst of changes is told once, after the current turn of the loop."""

@@ -15,11 +15,17 @@ from sophos_desktop.foundation.tasks import ErrorRoute
 
 @dataclass(frozen=True, slots=True)
 class HostLimits:
-    """The host's patience, in seconds, where `mcp.json` says nothing else."""
+    """The host's patience, in seconds, where `mcp.json` says nothing else.
 
-    initialize_seconds: float = 60.0
+    `initialize_seconds` is long, since a first start may download the server; `list_quiet_seconds` without a
+    further change end a burst of them; `other_lists_seconds` a server that has its tools is waited for to
+    list its resources and prompts too."""
+
+    initialize_seconds: float = 180.0
     call_seconds: float = 120.0
     still_starting_seconds: float = 5.0
+    list_quiet_seconds: float = 0.1
+    other_lists_seconds: float = 1.0
     restart: RestartPolicy = field(default_factory=RestartPolicy)
     close: CloseLimits = field(default_factory=CloseLimits)
 

@@ -13,6 +13,7 @@ _is_loaded = threading.Event()
 def load() -> None:
     """Import the modules; in any thread, as often as one likes."""
     import sophos_desktop.core.mcp_host.arguments
+    import sophos_desktop.core.mcp_host.http_transport
     import sophos_desktop.core.mcp_host.session  # noqa: F401
 
     _is_loaded.set()

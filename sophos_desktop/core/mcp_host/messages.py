@@ -1,17 +1,16 @@
-"""What is put into the queue of a server task.
+"""What is asked of a server task, and the box in which that waits for it.
 
 Invariant: the outcome of a `Call` is settled exactly once; whoever waits for it may stop waiting by
-cancelling it, at any time.
+cancelling it, at any time; what the box took in is handed out once, or kept until it can be answered.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sophos_desktop.core.domain.ports import ToolCallLost, ToolServerDown
+from sophos_desktop.core.domain.ports import ToolCallLost, ToolObserver, ToolServerDown
 from sophos_desktop.core.domain.specs import ToolResult
-from sophos_desktop.core.mcp_host.child import ServerChild
 
 if TYPE_CHECKING:
     from sophos_desktop.core.mcp_host.session import ServerSession
@@ -24,6 +23,7 @@ class Call:
     tool: str
     arguments: Mapping[str, Any]
     timeout_seconds: float
+    observe: ToolObserver | None
     outcome: "asyncio.Future[ToolResult]"
     taken: bool = False
 
@@ -34,13 +34,19 @@ class Call:
 
     async def perform(self, session: "ServerSession") -> None:
         """Make the call and settle the outcome, whatever happens."""
+        self.taken = True
+        sent = session.request()
         try:
-            result = await session.call(self.tool, self.arguments, self.timeout_seconds)
+            result = await session.call(self.tool, self.arguments, self.timeout_seconds, self.observe, sent)
         except (ToolCallLost, ToolServerDown) as error:
             self.fail(error)
         except BaseException:  # also cancelled: the server ended, or it is being stopped in mid-call
             how = "ended" if session.ended.is_set() else "was stopped"
-            self.fail(ToolCallLost(f"The tool server {how} during the call of {self.tool}"))
+            text = f"The tool server {how} during the call of {self.tool}"
+            if sent.request_id is None:
+                self.fail(ToolServerDown(text))
+            else:
+                self.fail(ToolCallLost(text, server_died=True))
             raise
         else:
             if not self.outcome.done():
@@ -69,18 +75,59 @@ class Restart:
             self.done.set_result(None)
 
 
-@dataclass(frozen=True, slots=True)
-class ToolsChanged:
-    """A process said that its tools changed."""
-
-    child: ServerChild
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class OutputEnded:
-    """A process will say nothing more."""
+    """A session will say nothing more."""
 
-    child: ServerChild
+    session: "ServerSession"
 
 
-Message = Call | Restart | ToolsChanged | OutputEnded
+Message = Call | Restart | OutputEnded
+"""What may be in the box."""
+
+
+class Inbox:
+    """The messages of one server task, over all its lives: those to come and those that wait."""
+
+    def __init__(self) -> None:
+        self._queue: asyncio.Queue[Message] = asyncio.Queue()
+        self._waiting: list[Call | Restart] = []
+
+    def put(self, message: Message) -> None:
+        """Add a message; never waits."""
+        self._queue.put_nowait(message)
+
+    async def next(self) -> Message:
+        """The next message, as soon as there is one."""
+        return await self._queue.get()
+
+    def keep(self, message: Call | Restart) -> None:
+        """Have a message wait for the next life: nothing of it was done."""
+        self._waiting.append(message)
+
+    async def demand(self) -> Restart | None:
+        """Wait until somebody wants the server; what they want stays. Returns the restart, if it is one."""
+        self._waiting = [message for message in self._waiting if not message.abandoned]
+        while not self._waiting:
+            message = await self._queue.get()
+            if isinstance(message, Call | Restart) and not message.abandoned:
+                self._waiting.append(message)
+                return message if isinstance(message, Restart) else None
+        return None
+
+    def take_waiting(self) -> list[Call]:
+        """The calls that waited for the server to be ready; who asked for the restart is told."""
+        waiting, self._waiting = self._waiting, []
+        for message in waiting:
+            if isinstance(message, Restart):
+                message.finish()
+        return [message for message in waiting if isinstance(message, Call)]
+
+    def answer_all(self, error: Callable[[], Exception]) -> None:
+        """The start failed, or the end has come: so do the calls that waited for the server."""
+        while not self._queue.empty():
+            message = self._queue.get_nowait()
+            if isinstance(message, Call | Restart):
+                self._waiting.append(message)
+        for call in self.take_waiting():
+            call.fail(error())

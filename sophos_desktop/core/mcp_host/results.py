@@ -1,59 +1,60 @@
-"""Turns what a tool call gave into text for the model.
+"""Turns what a tool call gave into the domain's words, whole.
 
-Invariant: `ToolResult.content` holds the parts as the protocol gave them; nothing that a server may
-answer (several parts, none, binary data, kinds not known yet) makes this fail.
+Invariant: `content`, `structured` and `meta` are what the protocol gave, nothing left out and nothing made
+up; how much of it the model gets is not decided here.
 """
 
-import json
-from typing import Any
+import asyncio
+from collections.abc import Iterator, Mapping
+from itertools import islice
 
 from mcp.types import CallToolResult
 
 from sophos_desktop.core.domain.specs import ToolResult
+from sophos_desktop.core.domain.tool_parts import NO_CONTENT, text_of_parts
 
-NO_CONTENT = "The tool gave no content."
+__all__ = ["NO_CONTENT", "read_tool_result", "to_tool_result"]
+
+_AT_ONCE_VALUES = 2_000
+_AT_ONCE_CHARACTERS = 1_000_000
+
+
+async def read_tool_result(result: CallToolResult) -> ToolResult:
+    """`to_tool_result`, in a thread where it would hold the loop."""
+    if _is_small(result):
+        return to_tool_result(result)
+    return await asyncio.to_thread(to_tool_result, result)
 
 
 def to_tool_result(result: CallToolResult) -> ToolResult:
     """The result as the domain knows it. Parts without text are named in a line in brackets; structured
     content stands in where no part has text."""
     parts = tuple(part.model_dump(mode="json", by_alias=True, exclude_none=True) for part in result.content)
-    has_text = any(_text_of(part) is not None for part in parts)
-    lines = [_text_of(part) if _text_of(part) is not None else _described(part) for part in parts]
-    if result.structuredContent is not None and not has_text:
-        lines.append(json.dumps(result.structuredContent, ensure_ascii=False, indent=2))
-    text = "\n".join(line for line in lines if line)
-    return ToolResult(text=text or NO_CONTENT, is_error=result.isError, content=parts)
+    return ToolResult(
+        text=text_of_parts(parts, result.structuredContent),
+        is_error=result.isError,
+        content=parts,
+        structured=result.structuredContent,
+        meta=result.meta or None,
+    )
 
 
-def _text_of(part: dict[str, Any]) -> str | None:
-    """The part's own text, or that of the resource in it."""
-    holder = part.get("resource", {}) if part.get("type") == "resource" else part
-    text = holder.get("text")
-    return text if isinstance(text, str) else None
+def _is_small(result: CallToolResult) -> bool:
+    values = _values([result.structuredContent, *(vars(part) for part in result.content)])
+    seen = list(islice(values, _AT_ONCE_VALUES + 1))
+    characters = sum(len(value) for value in seen if isinstance(value, str))
+    return len(seen) <= _AT_ONCE_VALUES and characters <= _AT_ONCE_CHARACTERS
 
 
-def _described(part: dict[str, Any]) -> str:
-    """A line such as `[image, image/png, 12 kB]`."""
-    kind = str(part.get("type", "part"))
-    if kind == "resource_link":
-        return _bracketed(
-            "link", part.get("name"), part.get("uri"), part.get("mimeType"), part.get("description")
-        )
-    holder = part["resource"] if kind == "resource" else part
-    encoded = holder.get("data") or holder.get("blob")
-    size = _size(encoded) if isinstance(encoded, str) else None
-    return _bracketed(kind, holder.get("uri"), holder.get("mimeType"), size)
-
-
-def _bracketed(*words: object) -> str:
-    return "[" + ", ".join(str(word) for word in words if word) + "]"
-
-
-def _size(base64_text: str) -> str:
-    size_bytes = len(base64_text.rstrip("=")) * 3 // 4
-    if size_bytes < 1000:
-        return f"{size_bytes} bytes"
-    if size_bytes < 1_000_000:
-        return f"{round(size_bytes / 1000)} kB"
-    return f"{size_bytes / 1_000_000:.1f} MB"
+def _values(root: object) -> Iterator[object]:
+    """The values in a structure, without going deeper in Python's own stack."""
+    waiting = [root]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Mapping):
+            waiting.extend(value.values())
+        elif isinstance(value, list):
+            waiting.extend(value)
+        elif hasattr(value, "__pydantic_fields__"):
+            waiting.append(vars(value))
+        yield value

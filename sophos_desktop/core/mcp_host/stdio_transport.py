@@ -1,7 +1,7 @@
 """Carries JSON-RPC messages between a child's pipes and an `mcp.ClientSession`.
 
-Invariant: a line that is no message is noted and survived; a request that was withdrawn before it was
-written is never written, and one that was written is known by its id (`SentRequest`).
+Invariant: a line that is no message is noted with its number and survived; a request that was withdrawn
+before it was written is never written, and one that was written is known by its id (`SentRequest`).
 """
 
 import asyncio
@@ -24,6 +24,7 @@ from sophos_desktop.foundation.tasks import TaskOwner
 
 _log = logging.getLogger(__name__)
 _SHOWN_CHARACTERS = 200
+_MAXIMUM_WAITING_MESSAGES = 1_000
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
@@ -48,9 +49,10 @@ class StdioTransport:
         self._tasks = TaskOwner(_report)
         self._to_session, self.read_stream = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         # Without a bound, so that posting never waits for a server that does not read its stdin; what
-        # can lie there is bounded by the calls of the runs.
+        # can lie there is bounded by the calls of the runs, and by `post` for the replies to requests.
         streams = anyio.create_memory_object_stream[SessionMessage](math.inf)
         self.write_stream, self._from_session = streams
+        self._line_number = 0
         self.ended = asyncio.Event()
 
     async def __aenter__(self) -> "StdioTransport":
@@ -70,7 +72,11 @@ class StdioTransport:
             stream.close()
 
     def post(self, message: JSONRPCMessage) -> None:
-        """Send a message that needs no answer, without waiting. After the end it is dropped."""
+        """Send a message that needs no answer, without waiting. It is dropped after the end, and if the
+        server asks and asks without reading our replies."""
+        if self.write_stream.statistics().current_buffer_used >= _MAXIMUM_WAITING_MESSAGES:
+            self._tail.note("it does not read its stdin: a message to it was dropped")
+            return
         try:
             self.write_stream.send_nowait(SessionMessage(message))
         except (anyio.ClosedResourceError, anyio.BrokenResourceError):
@@ -79,6 +85,7 @@ class StdioTransport:
     async def _read(self) -> None:
         try:
             while (line := await self._child.next_line()) is not None:
+                self._line_number += 1
                 if (message := self._parsed(line)) is not None:
                     await self._to_session.send(SessionMessage(message))
         except (anyio.ClosedResourceError, anyio.BrokenResourceError):
@@ -111,7 +118,7 @@ class StdioTransport:
             if (refusal := _refusal(value)) is not None:
                 return refusal
             shown = line[:_SHOWN_CHARACTERS].decode("utf-8", "replace").strip()
-            self._tail.note(f"stdout, no message: {shown}")
+            self._tail.note(f"stdout line {self._line_number}, no message: {shown}")
             return None
 
 

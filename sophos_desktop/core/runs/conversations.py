@@ -3,15 +3,28 @@
 Invariant: needs no engine and no tool server; texts come from the thread, states from the rows.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from sophos_desktop.core.domain.conversation import Conversation, ConversationStatus, Message
+from sophos_desktop.core.agent.kept_results import whole_result
+from sophos_desktop.core.domain.conversation import (
+    Attachment,
+    Conversation,
+    ConversationStatus,
+    Message,
+    ToolStatus,
+)
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.events import SCHEMA_VERSION
 from sophos_desktop.core.domain.run import RunRecord
+from sophos_desktop.core.domain.specs import ToolResult
+from sophos_desktop.core.runs import memory_facts
+from sophos_desktop.core.runs.erasing import Erasing
+from sophos_desktop.core.runs.memory_facts import MemoryFact, ToolCalls
 from sophos_desktop.core.runs.partials import partial_message
 from sophos_desktop.core.runs.stores import Stores
+from sophos_desktop.core.store.attachments import Use
 from sophos_desktop.core.store.trace import StoredEvent
 
 SHORTEST_PART = 4
@@ -24,7 +37,7 @@ class Conversations:
     def __init__(self, stores: Stores, clear_up: Callable[[str], Awaitable[object]]) -> None:
         """`clear_up` recovers what a dead owner left on a conversation."""
         self._stores = stores
-        self._clear_up = clear_up
+        self._erasing = Erasing(stores, clear_up)
 
     async def find_all(
         self,
@@ -63,6 +76,35 @@ class Conversations:
         partials = await self._stores.trace.partials(conversation_id)
         left = [partial for partial in partials if not thread.holds(partial.message_id)]
         return [*thread.to_domain(), *(partial_message(partial) for partial in left)]
+
+    async def attachment(self, sha256_or_part: str) -> Attachment:
+        """What is kept under a digest, or a beginning or ending of it of at least four characters.
+
+        Raises SophosError NOT_FOUND, AMBIGUOUS_ID, BAD_REQUEST (the part is too short)."""
+        text = sha256_or_part.strip()
+        found = await self._stores.attachments.get(text)
+        if found is None:
+            _refuse_short(text)
+            candidates = await self._stores.attachments.ids_like(text)
+            found = await self._stores.attachments.get(_only(candidates, text, "attachment", "show"))
+        if found is None:
+            raise _not_found(text, "attachment", "show")
+        return found
+
+    async def tool_result(self, conversation_id: str, tool_call_id: str) -> ToolResult:
+        """The whole result of a call, its parts as the protocol gave them; a large one is read in a thread.
+
+        Raises SophosError NOT_FOUND if the call has no result, STORE_CORRUPT if it cannot be read."""
+        use = Use(conversation_id, "tool_result", tool_call_id)
+        for ref in await self._stores.attachments.held_by(use):
+            kept = await self._stores.attachments.get(ref.sha256)
+            if kept is not None:
+                return await _read_whole(kept)
+        for message in await self.messages(conversation_id):
+            if message.tool_call_id == tool_call_id:
+                part = {"type": "text", "text": message.text}
+                return ToolResult(message.text, message.tool_status is not ToolStatus.OK, content=(part,))
+        raise _not_found(tool_call_id, "tool result", "show")
 
     async def runs(self, conversation_id: str) -> Sequence[RunRecord]:
         """All runs of a conversation, oldest first."""
@@ -134,17 +176,48 @@ class Conversations:
 
     async def delete(self, conversation_id: str) -> None:
         """Remove a conversation and all its own. Raises SophosError SESSION_IN_PROGRESS, NOT_FOUND."""
-        await self._clear_up(conversation_id)
-        if not await self._stores.conversations.bury(conversation_id):
-            if await self._stores.conversations.get(conversation_id) is None:
-                raise SophosError(ErrorCode.NOT_FOUND, "There is no such conversation", "See `list`")
-            raise SophosError(
-                ErrorCode.SESSION_IN_PROGRESS,
-                "An answer is being written in this conversation",
-                "Stop it first, then delete",
-            )
-        await self._stores.saver.adelete_thread(conversation_id)
-        await self._stores.conversations.remove(conversation_id)
+        await self._erasing.delete(conversation_id)
+
+    async def bury(self, conversation_id: str) -> float:
+        """Delete a conversation so that it can be taken back; gives for how many seconds.
+
+        `finish_deletion` removes it then. Raises SophosError SESSION_IN_PROGRESS, NOT_FOUND."""
+        return await self._erasing.bury(conversation_id)
+
+    async def restore(self, conversation_id: str) -> None:
+        """Take a deletion back: nothing is lost. Raises SophosError NOT_FOUND if it is too late."""
+        await self._erasing.restore(conversation_id)
+
+    async def finish_deletion(self, conversation_id: str) -> None:
+        """Remove what was buried, also before the time is up; nothing if it was taken back."""
+        await self._erasing.finish(conversation_id)
+
+    async def finish_deletions(self) -> None:
+        """Remove everything that was buried and cannot be taken back any more."""
+        await self._erasing.finish_due()
+
+    async def memory_facts(self, conversation_id: str) -> Sequence[MemoryFact]:
+        """What this conversation's own recorded calls added to the memory graph, where it outlives a
+        deletion. Raises SophosError STORE_*."""
+        found: dict[MemoryFact, None] = {}
+        for attempt in await self._stores.journal.attempts(conversation_id):
+            if memory_facts.adds_facts(attempt):
+                result = attempt.result or ToolResult("")
+                try:
+                    result = await self.tool_result(conversation_id, attempt.tool_call_id)
+                except SophosError as error:
+                    if error.code not in (ErrorCode.NOT_FOUND, ErrorCode.THREAD_UNREADABLE):
+                        raise
+                found |= dict.fromkeys(memory_facts.facts_in(attempt.tool, result))
+        return list(found)
+
+    async def facts_still_there(self, facts: Sequence[MemoryFact], calls: ToolCalls) -> Sequence[MemoryFact]:
+        """Those that the memory holds now. Raises SophosError of the call."""
+        return await memory_facts.still_there(facts, calls)
+
+    async def remove_facts(self, facts: Sequence[MemoryFact], calls: ToolCalls) -> Sequence[MemoryFact]:
+        """Take facts out of the memory; gives those that are gone. Raises SophosError of the calls."""
+        return await memory_facts.remove(facts, calls)
 
     async def app_state(self, key: str) -> str | None:
         """What the window saved under a key."""
@@ -153,6 +226,17 @@ class Conversations:
     async def save_app_state(self, key: str, value: str) -> None:
         """Save something of the window under a key."""
         await self._stores.conversations.save_app_state(key, value)
+
+
+async def _read_whole(kept: Attachment) -> ToolResult:
+    try:
+        return await asyncio.to_thread(whole_result, kept.content)
+    except (ValueError, RecursionError) as error:
+        raise SophosError(
+            ErrorCode.STORE_CORRUPT,
+            f"The attachment {kept.ref.sha256[:8]} is no tool result",
+            "Run `doctor`; `attachment` gives its bytes as they are",
+        ) from error
 
 
 def _refuse_short(text: str) -> None:

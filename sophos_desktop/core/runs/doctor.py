@@ -6,6 +6,7 @@ Invariant: a check never changes anything and never raises; what it cannot find 
 import asyncio
 import shutil
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,14 +16,18 @@ from sophos_desktop.core.domain.errors import SophosError
 from sophos_desktop.core.domain.ports import EngineDirectory, ServerDirectory
 from sophos_desktop.core.domain.run import RunStatus
 from sophos_desktop.core.domain.specs import ServerState
+from sophos_desktop.core.runs.damage import older_state
+from sophos_desktop.core.runs.journal_check import JournalCheck
 from sophos_desktop.core.runs.stores import Stores
 from sophos_desktop.core.settings.service import SettingsService
+from sophos_desktop.core.store.consistency import ConsistencyStore
 from sophos_desktop.core.store.database import Database, file_system_of
 from sophos_desktop.core.store.migrations import CURRENT_VERSION
 from sophos_desktop.foundation import owner_lock
 from sophos_desktop.foundation.paths import AppPaths
 
 THREADS_READ = 200
+FINDINGS_SHOWN = 20
 LOW_DISK_BYTES = 500 * 1024 * 1024
 
 
@@ -72,6 +77,7 @@ class Doctor:
             ("store_schema", self._store_schema),
             ("threads", self._threads),
             ("runs", self._runs),
+            ("journal", self._journal),
             ("orphans", self._orphans),
             ("settings", self._settings_files),
             ("engine", self._engine),
@@ -107,27 +113,28 @@ class Doctor:
     async def _threads(self) -> Check:
         newest = await self._stores.conversations.find_all(limit=THREADS_READ)
         unreadable = []
+        older = []
         for conversation in newest:
             try:
                 thread = await self._stores.graph.read(conversation.id)
-            except SophosError:
+            except SophosError as error:
                 unreadable.append(conversation.id)
+                state = await older_state(self._stores, conversation.id, error)
+                if state:
+                    older.append(f"{state} in {conversation.id}")
                 continue
             if thread.message_count < conversation.message_count:
                 unreadable.append(conversation.id)
         if unreadable:
             text = f"{len(unreadable)} of the newest {len(newest)} conversations cannot be read whole: "
             remedy = "Keep the file; the other conversations are sound. Put back a backup to have these again"
-            return Check("threads", False, text + ", ".join(unreadable), remedy)
+            return Check("threads", False, text + ", ".join(unreadable), ". ".join([remedy, *older]))
         return Check("threads", True, f"The newest {len(newest)} conversations can be read")
 
     async def _runs(self) -> Check:
         wrong = []
         for record in await self._stores.runs.with_status(RunStatus.RUNNING):
-            owner = record.owner or ""
-            if owner != self._owner_id and not await asyncio.to_thread(
-                owner_lock.is_alive, self._paths.owners_dir, owner
-            ):
+            if not await self._is_alive(record.owner or ""):
                 wrong.append(record.conversation_id)
         if wrong:
             text = f"{len(wrong)} runs have lost their process"
@@ -135,12 +142,32 @@ class Doctor:
         waiting = len(await self._stores.runs.with_status(RunStatus.WAITING))
         return Check("runs", True, f"No run is stuck; {waiting} wait for a decision")
 
+    async def _is_alive(self, owner: str) -> bool:
+        return owner == self._owner_id or await asyncio.to_thread(
+            owner_lock.is_alive, self._paths.owners_dir, owner
+        )
+
+    async def _journal(self) -> Check:
+        check = JournalCheck(ConsistencyStore(self._database), self._stores.graph, self._is_alive)
+        count, shown = 0, []
+        async with aclosing(check.findings()) as findings:
+            async for finding in findings:
+                count += 1
+                if count <= FINDINGS_SHOWN:
+                    shown.append(finding.sentence())
+        if count:
+            more = [f"{count - FINDINGS_SHOWN} more are not shown"] if count > FINDINGS_SHOWN else []
+            text = f"The records do not agree in {_places(count)}: {'; '.join([*shown, *more])}"
+            return Check("journal", False, text, "Nothing was changed; all other conversations agree")
+        left_out = check.worked_on + check.unreadable
+        besides = f"; {left_out} could not be compared now" if left_out else ""
+        text = f"Threads, journal and runs of {check.checked} conversations agree{besides}"
+        return Check("journal", True, text)
+
     async def _orphans(self) -> Check:
         orphans = []
         for child in await self._stores.children.all():
-            alive = child.owner == self._owner_id or await asyncio.to_thread(
-                owner_lock.is_alive, self._paths.owners_dir, child.owner
-            )
+            alive = await self._is_alive(child.owner)
             if not alive and child.pid is not None and psutil.pid_exists(child.pid):
                 orphans.append(child.what)
         if orphans:
@@ -175,6 +202,10 @@ class Doctor:
             return Check("servers", False, text, "Correct mcp.json, or switch the server off there")
         tools = sum(len(status.tools) for status in statuses)
         return Check("servers", True, f"{len(statuses)} servers, {tools} tools")
+
+
+def _places(count: int) -> str:
+    return "one place" if count == 1 else f"{count} places"
 
 
 async def _guarded(name: str, step: Callable[[], Awaitable[Check]]) -> Check:

@@ -147,6 +147,8 @@ class EventStream:
                     if isinstance(event.event, SittingEnded):
                         return
                 if not fresh:
+                    if self.ended is not None:
+                        return  # asked for what comes after the end
                     await grew.wait()
         finally:
             self._readers.remove(reader)

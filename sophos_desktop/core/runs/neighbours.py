@@ -64,8 +64,10 @@ class Neighbours:
         return None if record is None else self._follower.follow(record)
 
     async def request_stop(self, conversation_id: str) -> bool:
-        """Stop the run on a conversation, here or elsewhere. False if none runs. Raises STORE_*."""
-        if self._runs.stop(conversation_id):
+        """Stop the run on a conversation, here or elsewhere, or one that waits for a decision.
+
+        False if none is active. Raises SophosError STORE_*."""
+        if self._runs.stop(conversation_id) or await self._runs.cancel_waiting(conversation_id):
             return True
         record = await self._foreign(conversation_id)
         return record is not None and await self._stores.runs.request_stop(record.id)

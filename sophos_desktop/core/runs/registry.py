@@ -15,12 +15,13 @@ from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.events import RunEvent, SittingEnded
 from sophos_desktop.core.domain.run import RunKind, RunRecord, RunStatus
 from sophos_desktop.core.domain.specs import EngineKind
+from sophos_desktop.core.runs.event_stream import EventStream
 from sophos_desktop.core.runs.questions import undecided_questions
 from sophos_desktop.core.runs.recovery import RecoveredRun, Recovery
 from sophos_desktop.core.runs.sitting import Sitting
 from sophos_desktop.core.runs.sitting_factory import SittingFactory
 from sophos_desktop.core.runs.stores import Stores
-from sophos_desktop.core.store.runs import Claim, approval_pending
+from sophos_desktop.core.store.runs import Claim, Outcome, approval_pending
 from sophos_desktop.foundation.ids import new_id
 from sophos_desktop.foundation.tasks import TaskOwner
 
@@ -93,16 +94,22 @@ class RunRegistry:
         *,
         engine: EngineKind | None = None,
         model: str | None = None,
+        from_queue: bool = False,
     ) -> RunHandle:
-        """Send a message; None begins a conversation. The text is safe when this returns.
+        """Send a message; None begins a conversation. The text is safe when this returns. `from_queue`: it is
+        the conversation's queued message, which is queued no longer then.
 
         Raises SophosError BAD_REQUEST, NOT_FOUND, SESSION_IN_PROGRESS, APPROVAL_PENDING,
         CONVERSATION_ARCHIVED, STORE_*."""
         self._refuse_if_closing()
         if not text.strip():
             raise SophosError(ErrorCode.BAD_REQUEST, "The message is empty", "Write something to send")
+        if self._recovery is not None:
+            await self._recovery.end_orphans()
         if conversation_id is not None:
             conversation = await self._open(conversation_id)
+            if self._recovery is not None:
+                await self._recovery.release_decided(conversation_id)
             engine, model = self._factory.preference(conversation, engine, model)
         claim = Claim(
             run_id=new_id(),
@@ -114,6 +121,7 @@ class RunRegistry:
             input_text=text,
             input_message_id=new_id(),
             new_conversation=conversation_id is None,
+            from_queue=from_queue,
         )
         return await self._claim_and_launch(claim, engine, model)
 
@@ -154,8 +162,8 @@ class RunRegistry:
         self._refuse_if_closing()
         conversation = await self._open(conversation_id)
         active = await self._stores.runs.active(conversation_id)
-        if active is None:
-            raise SophosError(ErrorCode.RUN_NOT_RESUMABLE, "No run waits here", "Send a message instead")
+        if active is None:  # somebody ended the wait, as for a message that then failed: work may be left
+            return await self.resume(conversation_id)
         thread = await self._stores.graph.read(conversation_id)
         undecided = await undecided_questions(self._stores.journal, conversation_id, thread)
         if thread.questions and len(undecided) == len(thread.questions):
@@ -227,6 +235,25 @@ class RunRegistry:
         if handle is None:
             return False
         handle._sitting.stop()
+        return True
+
+    async def cancel_waiting(self, conversation_id: str) -> bool:
+        """End a run that waits for a decision: `cancelled`, with its work left to be continued.
+
+        False if none waits here. Raises SophosError STORE_*, THREAD_UNREADABLE."""
+        active = await self._stores.runs.active(conversation_id)
+        if active is None or active.status is not RunStatus.WAITING:
+            return False
+        thread = await self._stores.graph.read(conversation_id)
+        outcome = Outcome(
+            RunStatus.CANCELLED, unfinished=thread.unfinished, message_count=thread.message_count
+        )
+        if not await self._stores.runs.finish(active.id, outcome, owner=None):
+            return False  # it was decided meanwhile and goes on
+        first = await self._stores.trace.last_seq(active.id) + 1
+        stream = EventStream(active.id, self._stores.trace, self._stores.clock, first)
+        await stream.emit(SittingEnded(outcome.status.value, None, None, thread.unfinished, stream.usage))
+        self._tell(conversation_id)
         return True
 
     async def drain(self, timeout_seconds: float) -> None:

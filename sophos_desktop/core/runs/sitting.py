@@ -260,4 +260,6 @@ def _approval(question: Question) -> ApprovalNeeded:
         args=question.args,
         why="approval" if question.why == "approval" else "uncertain",
         asked_at=question.asked_at,
+        reason=question.reason,
+        scope=question.scope,
     )

@@ -13,7 +13,7 @@ from sophos_desktop.core.agent.context import TokenGauge
 from sophos_desktop.core.agent.run_context import RunContext
 from sophos_desktop.core.domain.conversation import Conversation
 from sophos_desktop.core.domain.events import Notice
-from sophos_desktop.core.domain.ports import EngineDirectory, ToolCatalog
+from sophos_desktop.core.domain.ports import EngineDirectory, ToolCatalog, ToolGate
 from sophos_desktop.core.domain.run import RunRecord
 from sophos_desktop.core.domain.specs import EngineKind
 from sophos_desktop.core.runs.event_stream import EventStream
@@ -32,6 +32,7 @@ class SittingFactory:
     stores: Stores
     engines: EngineDirectory
     catalog: ToolCatalog
+    gate: ToolGate
     stream_chat: StreamChat
     settings: Callable[[], Settings]
     system_prompt: SystemPrompt
@@ -78,6 +79,7 @@ class SittingFactory:
             sink=stream,
             journal=stores.journal.of(record.conversation_id),
             catalog=self.catalog,
+            gate=self.gate,
             stream_chat=self.stream_chat,
             endpoint=choice.endpoint,
             system_prompt=system_prompt,

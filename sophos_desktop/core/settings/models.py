@@ -34,8 +34,10 @@ class AnswerSettings(_Section):
 
 
 class ToolSettings(_Section):
-    """How tools are called; times in seconds."""
+    """How tools are called; times in seconds. `approval`: what happens to a call that neither the user nor
+    mcp.json decided about; `auto` leaves it to each tool."""
 
+    approval: Literal["auto", "ask", "allow", "deny"] = "auto"
     start_wait_seconds: Annotated[float, Field(ge=0, le=600)] = 5.0
     timeout_seconds: Annotated[float, Field(gt=0, le=86400)] = 120.0
 

@@ -64,6 +64,11 @@ class CheckpointStore(AsyncSqliteSaver):
         self._listeners: dict[str, CheckpointListener] = {}
         self._tasks = TaskOwner(lambda error: _log.debug("a put failed: %s", error))
 
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._path
+
     def listen(self, thread_id: str, listener: CheckpointListener) -> Callable[[], None]:
         """Call `listener` after each commit of a checkpoint of the thread; returns what ends that."""
         self._listeners[thread_id] = listener
@@ -217,6 +222,13 @@ class CheckpointReader(SqliteSaver):
         """What a checkpoint's channels are made of. Raises SophosError STORE_*, UnreadableCheckpoint."""
         with _translated(self._path):
             return super().get_delta_channel_history(config=config, channels=channels)
+
+    def ids_newest_first(self, thread_id: str) -> builtins.list[str]:
+        """The ids of all checkpoints, also of those that cannot be unpacked. Raises SophosError STORE_*."""
+        thread: RunnableConfig = {"configurable": {"thread_id": thread_id, "checkpoint_ns": ""}}
+        with _translated(self._path):
+            found = self._outline.list(thread)
+            return [str(stored.config["configurable"]["checkpoint_id"]) for stored in found]
 
     def oldest_first(self, thread_id: str) -> Iterator[CheckpointTuple]:
         """The checkpoints that are stored now, in their order; those that come meanwhile are left out.

@@ -1,9 +1,12 @@
 """Reads and writes the rows of conversations and the app's own state.
 
-Invariant: a conversation that is deleted (has a tombstone) is in no answer of this module but `deleted`.
+Invariant: a conversation that is deleted (has a tombstone) is in no answer of this module but `deleted`. A
+tombstone says from when on it is final; until then it can be taken back, after that it can only be finished.
 """
 
+import asyncio
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import Select, delete, select, update
@@ -16,6 +19,9 @@ from sophos_desktop.core.store.id_parts import ESCAPE, has_part, literal
 from sophos_desktop.core.store.tables import app_state, conversations, runs
 from sophos_desktop.foundation import failpoints
 from sophos_desktop.foundation.clock import Clock, to_text
+from sophos_desktop.foundation.paths import resolve_paths
+
+UNDO_SECONDS = 10.0
 
 
 class ConversationStore:
@@ -113,11 +119,9 @@ class ConversationStore:
             )
             return result.rowcount == 1
 
-    async def bury(self, conversation_id: str) -> bool:
-        """Set the tombstone, unless a run is active. False if it was not set."""
-        active = select(runs.c.id).where(
-            runs.c.conversation_id == conversation_id, runs.c.status == "running"
-        )
+    async def bury(self, conversation_id: str, *, undo_seconds: float = 0.0) -> bool:
+        """Set the tombstone, unless a run is active. It can be taken back for `undo_seconds`, at most
+        `UNDO_SECONDS`. False if it was not set."""
         failpoints.hit("delete.before_tombstone")
         async with self._database.write() as connection:
             result = await connection.execute(
@@ -125,28 +129,73 @@ class ConversationStore:
                 .where(
                     conversations.c.id == conversation_id,
                     conversations.c.deleted_at.is_(None),
-                    ~active.exists(),
+                    ~_running(conversation_id).exists(),
                 )
-                .values(deleted_at=to_text(self._clock.now()))
+                .values(deleted_at=self._in(undo_seconds))
             )
             buried = result.rowcount == 1
         failpoints.hit("delete.after_tombstone")
         return buried
 
+    async def restore(self, conversation_id: str) -> bool:
+        """Take the tombstone back. False if it is final, or there is none."""
+        async with self._database.write() as connection:
+            result = await connection.execute(
+                update(conversations)
+                .where(conversations.c.id == conversation_id, conversations.c.deleted_at > self._in(0))
+                .values(deleted_at=None)
+            )
+            return result.rowcount == 1
+
+    async def make_final(self, conversation_id: str) -> bool:
+        """The tombstone cannot be taken back any more. False if there is none: it was taken back; or if a run
+        has begun in spite of it, which would go on writing: a later try removes that too.
+
+        Whoever removes anything calls this first: of an undo and a removal at one moment one comes too late.
+        """
+        failpoints.hit("delete.before_final")
+        async with self._database.write() as connection:
+            result = await connection.execute(
+                update(conversations)
+                .where(
+                    conversations.c.id == conversation_id,
+                    conversations.c.deleted_at.is_not(None),
+                    ~_running(conversation_id).exists(),
+                )
+                .values(deleted_at=self._in(0))
+            )
+            is_final = result.rowcount == 1
+        failpoints.hit("delete.after_final")
+        return is_final
+
     async def deleted(self) -> Sequence[str]:
-        """The ids with a tombstone."""
+        """The ids with a tombstone that is final. One that lies further ahead than an undo can is, too: the
+        system's clock was set back."""
+        tombstone = conversations.c.deleted_at
         async with self._database.read() as connection:
             result = await connection.execute(
-                select(conversations.c.id).where(conversations.c.deleted_at.is_not(None))
+                select(conversations.c.id).where(
+                    tombstone.is_not(None), (tombstone <= self._in(0)) | (tombstone > self._in(UNDO_SECONDS))
+                )
             )
             return list(result.scalars())
 
+    def _in(self, seconds: float) -> str:
+        return to_text(self._clock.now() + timedelta(seconds=seconds))
+
     async def remove(self, conversation_id: str) -> None:
-        """Remove the rows of a conversation whose thread is gone; runs and what hangs on them go along."""
+        """Remove the rows of a conversation whose thread is gone; runs and what hangs on them go along, and
+        so do copies of the database from before a migration, which hold it still."""
         failpoints.hit("delete.before_rows")
+        await asyncio.to_thread(self._remove_backups)
         async with self._database.write() as connection:
             await connection.execute(delete(conversations).where(conversations.c.id == conversation_id))
         failpoints.hit("delete.after_rows")
+
+    def _remove_backups(self) -> None:
+        path = self._database.path
+        for backup in resolve_paths(path.parent, {}).backups_dir.glob(f"{path.stem}-schema-*"):
+            backup.unlink(missing_ok=True)
 
     async def app_state(self, key: str) -> str | None:
         """What was saved under `key`."""
@@ -161,3 +210,7 @@ class ConversationStore:
             await connection.execute(
                 statement.on_conflict_do_update(index_elements=["key"], set_={"value": value})
             )
+
+
+def _running(conversation_id: str) -> Select[Any]:
+    return select(runs.c.id).where(runs.c.conversation_id == conversation_id, runs.c.status == "running")

@@ -275,6 +275,8 @@ def _make_engine(path: Path, *, read_only: bool) -> AsyncEngine:
         pool = {"pool_size": 1, "max_overflow": 0}
     engine = create_async_engine(
         url,
+        # Errors carry the values of their statement otherwise, and so the text of a chat into the log.
+        hide_parameters=True,
         poolclass=AsyncAdaptedQueuePool,
         pool_timeout=60,
         connect_args={"isolation_level": None},

@@ -4,13 +4,18 @@ Invariant: each result code that an environment can cause has its code and remed
 error is a bug of ours and passes through.
 """
 
+import errno
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 
 from sqlalchemy.exc import DBAPIError
 
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 
+_NO_ROOM = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
+# What SQLite needs for its index of a log of any size, and some pages more.
+_PROBE_BYTES = 65_536
 _BUSY, _LOCKED, _READONLY, _IOERR, _CORRUPT, _FULL, _CANTOPEN, _NOTADB = 5, 6, 8, 10, 11, 13, 14, 26
 
 _WORDS: dict[int, tuple[ErrorCode, str, str]] = {
@@ -68,11 +73,32 @@ def is_busy(error: BaseException) -> bool:
 def store_error(error: BaseException, path: Path) -> SophosError | None:
     """The store's error for a database error, or None if it is a bug."""
     code = primary_code(error)
+    if code == _IOERR and _has_no_room(path):
+        code = _FULL
     words = _WORDS.get(code) if code is not None else None
     if words is None:
         return None
     kind, title, remedy = words
     return SophosError(kind, title.format(path=path), remedy)
+
+
+def _has_no_room(path: Path) -> bool:
+    """True if a file as large as the database or its log cannot grow.
+
+    SQLite says “full” only where it writes pages and the reason is ENOSPC: a quota, a limit of the file's
+    size, or no room for its index is a broken disk to it."""
+    probe = path.with_name(f"{path.name}-probe")
+    files = (path, path.with_name(f"{path.name}-wal"))
+    try:
+        size = max((file.stat().st_size for file in files if file.exists()), default=0)
+        with probe.open("wb", buffering=0) as file:
+            file.seek(size)
+            return file.write(bytes(_PROBE_BYTES)) < _PROBE_BYTES
+    except OSError as error:
+        return error.errno in _NO_ROOM
+    finally:
+        with suppress(OSError):
+            probe.unlink(missing_ok=True)
 
 
 DATABASE_ERRORS = (DBAPIError, sqlite3.Error)

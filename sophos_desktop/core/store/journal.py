@@ -10,10 +10,12 @@ from typing import Any
 
 from sqlalchemy import func, insert, select, update
 
+from sophos_desktop.core.domain.conversation import Attachment
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.ports import Decision, ToolAttempt, ToolJournal
 from sophos_desktop.core.domain.specs import ToolResult
 from sophos_desktop.core.store import rows
+from sophos_desktop.core.store.attachments import Use, hold
 from sophos_desktop.core.store.database import Database
 from sophos_desktop.core.store.runs import MAIN_BRANCH
 from sophos_desktop.core.store.tables import decisions, runs, tool_attempts
@@ -192,6 +194,10 @@ class _BranchJournal:
                 )
             )
             recorded = changed.rowcount == 1
+            if recorded and result.attachment is not None and result.whole is not None:
+                # In the same transaction: no message ever refers to what is not there.
+                use = Use(self._key["conversation_id"], "tool_result", attempt.tool_call_id)
+                await hold(connection, use, [Attachment(result.attachment, result.whole)])
         failpoints.hit("journal.after_finished")
         return recorded
 

@@ -101,6 +101,50 @@ MIGRATIONS: Sequence[Sequence[str]] = (
         # Another process asks the owner of a run to stop it.
         "ALTER TABLE runs ADD COLUMN stop_requested INTEGER NOT NULL DEFAULT 0",
     ),
+    (
+        # What the user allows or forbids, per tool; `scope` narrows it (a host, for fetch), `fingerprint` is
+        # the definition that was in force when it was decided.
+        """CREATE TABLE tool_permissions (
+            server TEXT NOT NULL,
+            tool TEXT NOT NULL,
+            scope TEXT NOT NULL,
+            fingerprint TEXT NOT NULL,
+            decision TEXT NOT NULL CHECK (decision IN ('allow', 'ask', 'deny')),
+            decided_at TEXT NOT NULL,
+            PRIMARY KEY (server, tool, scope))""",
+        # The user's word that a server's own hints count; `fingerprint` is its command or address then.
+        """CREATE TABLE trusted_servers (
+            server TEXT PRIMARY KEY,
+            fingerprint TEXT NOT NULL,
+            trusted_at TEXT NOT NULL)""",
+        # Each tool as it was last seen, so that a change can be named.
+        """CREATE TABLE known_tools (
+            server TEXT NOT NULL,
+            tool TEXT NOT NULL,
+            fingerprint TEXT NOT NULL,
+            seen_at TEXT NOT NULL,
+            PRIMARY KEY (server, tool))""",
+        """CREATE TABLE attachments (
+            sha256 TEXT PRIMARY KEY,
+            mime_type TEXT NOT NULL,
+            size_bytes INTEGER NOT NULL,
+            content BLOB NOT NULL)""",
+        # Who holds an attachment; the bytes go with the last one. `conversation_id` is empty for the draft of
+        # a chat that does not exist yet; `ref` is the id of a message or of a tool call.
+        """CREATE TABLE attachment_uses (
+            conversation_id TEXT NOT NULL,
+            kind TEXT NOT NULL CHECK (kind IN ('draft', 'queued', 'message', 'tool_result')),
+            ref TEXT NOT NULL,
+            position INTEGER NOT NULL,
+            sha256 TEXT NOT NULL REFERENCES attachments (sha256),
+            name TEXT NOT NULL,
+            PRIMARY KEY (conversation_id, kind, ref, position))""",
+        "CREATE INDEX attachment_uses_by_content ON attachment_uses (sha256)",
+        """CREATE TABLE queued_messages (
+            conversation_id TEXT PRIMARY KEY REFERENCES conversations (id) ON DELETE CASCADE,
+            text TEXT NOT NULL,
+            queued_at TEXT NOT NULL)""",
+    ),
 )
 
 CURRENT_VERSION = len(MIGRATIONS)

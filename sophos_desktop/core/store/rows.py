@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from sophos_desktop.core.domain.conversation import Conversation, ConversationStatus
+from sophos_desktop.core.domain.conversation import Conversation, ConversationStatus, attachment_from_json
 from sophos_desktop.core.domain.ports import Decision, ToolAttempt
 from sophos_desktop.core.domain.run import RunKind, RunRecord, RunStatus
 from sophos_desktop.core.domain.specs import ToolResult
@@ -84,22 +84,29 @@ def decision(row: Row) -> Decision:
 
 
 def tool_result_to_text(result: ToolResult) -> str:
-    """A result as JSON text; lone surrogates survive as escapes."""
+    """A result as JSON text, without the bytes of its attachment; lone surrogates survive as escapes."""
     value = {
         "text": result.text,
         "is_error": result.is_error,
         "content": list(result.content),
         "lost": result.lost,
+        "structured": result.structured,
+        "meta": result.meta,
+        "attachment": result.attachment and result.attachment.to_json(),
     }
     return json.dumps(value)
 
 
 def tool_result_from_text(text: str) -> ToolResult:
-    """What `tool_result_to_text` wrote."""
+    """What `tool_result_to_text` wrote, in this version or an earlier one."""
     value = json.loads(text)
+    attachment = value.get("attachment")
     return ToolResult(
         text=value["text"],
         is_error=value["is_error"],
         content=tuple(value["content"]),
         lost=value.get("lost", False),
+        structured=value.get("structured"),
+        meta=value.get("meta"),
+        attachment=attachment_from_json(attachment) if attachment else None,
     )

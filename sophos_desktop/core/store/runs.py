@@ -7,7 +7,7 @@ claim inserts conversation and run in one transaction (DURABILITY.md, rule 3).
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -17,7 +17,7 @@ from sophos_desktop.core.domain.run import LEGAL_TRANSITIONS, RunKind, RunRecord
 from sophos_desktop.core.store import rows
 from sophos_desktop.core.store.database import Database
 from sophos_desktop.core.store.id_parts import has_part
-from sophos_desktop.core.store.tables import conversations, run_partials, runs
+from sophos_desktop.core.store.tables import conversations, queued_messages, run_partials, runs
 from sophos_desktop.foundation import failpoints
 from sophos_desktop.foundation.clock import Clock, to_text
 
@@ -26,7 +26,8 @@ MAIN_BRANCH = "main"
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a claim records. `input_text` and `input_message_id` are missing for a resume."""
+    """What a claim records. `input_text` and `input_message_id` are missing for a resume; `from_queue`: the
+    text is the queued message, which is queued no longer once the claim is committed."""
 
     run_id: str
     conversation_id: str
@@ -37,6 +38,7 @@ class Claim:
     input_text: str | None = None
     input_message_id: str | None = None
     new_conversation: bool = False
+    from_queue: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,8 @@ class RunStore:
                     await connection.execute(insert(conversations).values(**_new_conversation(claim, now)))
                 else:
                     await _touch_conversation(connection, claim, now)
+                if claim.from_queue:
+                    await _take_from_queue(connection, claim)
                 await connection.execute(insert(runs).values(**_new_run(claim, now)))
         except IntegrityError as error:
             raise await self._refusal(claim.conversation_id) from error
@@ -184,7 +188,13 @@ class RunStore:
         async with self._database.write() as connection:
             result = await connection.execute(
                 update(runs)
-                .where(runs.c.id == run_id, runs.c.status == RunStatus.WAITING.value)
+                .where(
+                    runs.c.id == run_id,
+                    runs.c.status == RunStatus.WAITING.value,
+                    runs.c.conversation_id.in_(
+                        select(conversations.c.id).where(conversations.c.deleted_at.is_(None))
+                    ),
+                )
                 .values(status=RunStatus.RUNNING.value, owner=owner, stop_requested=0)
             )
             conversation = select(runs.c.conversation_id).where(runs.c.id == run_id).scalar_subquery()
@@ -261,6 +271,19 @@ async def _touch_conversation(connection: AsyncConnection, claim: Claim, now: st
     if result.rowcount == 0:
         raise SophosError(
             ErrorCode.NOT_FOUND, "There is no such conversation", "See `list` for what there is"
+        )
+
+
+async def _take_from_queue(connection: AsyncConnection, claim: Claim) -> None:
+    mine = (
+        queued_messages.c.conversation_id == claim.conversation_id,
+        queued_messages.c.text == claim.input_text,
+    )
+    if (await connection.execute(delete(queued_messages).where(*mine))).rowcount == 0:
+        raise SophosError(
+            ErrorCode.NOT_FOUND,
+            "The queued message was sent or taken back meanwhile",
+            "Look at the end of the conversation",
         )
 
 

@@ -6,7 +6,7 @@ that the same statements serve PostgreSQL later. Times are ISO 8601 text in UTC,
 
 from typing import Any
 
-from sqlalchemy import Column, Float, Integer, MetaData, Table, TypeDecorator
+from sqlalchemy import Column, Float, Integer, LargeBinary, MetaData, Table, TypeDecorator
 from sqlalchemy import Text as PlainText
 
 metadata = MetaData()
@@ -134,4 +134,60 @@ app_state = Table(
     metadata,
     Column("key", Text, primary_key=True),
     Column("value", Text, nullable=False),
+)
+
+tool_permissions = Table(
+    "tool_permissions",
+    metadata,
+    Column("server", Text, primary_key=True),
+    Column("tool", Text, primary_key=True),
+    Column("scope", Text, primary_key=True),
+    Column("fingerprint", Text, nullable=False),
+    Column("decision", Text, nullable=False),
+    Column("decided_at", Text, nullable=False),
+)
+
+trusted_servers = Table(
+    "trusted_servers",
+    metadata,
+    Column("server", Text, primary_key=True),
+    Column("fingerprint", Text, nullable=False),
+    Column("trusted_at", Text, nullable=False),
+)
+
+known_tools = Table(
+    "known_tools",
+    metadata,
+    Column("server", Text, primary_key=True),
+    Column("tool", Text, primary_key=True),
+    Column("fingerprint", Text, nullable=False),
+    Column("seen_at", Text, nullable=False),
+)
+
+attachments = Table(
+    "attachments",
+    metadata,
+    Column("sha256", Text, primary_key=True),
+    Column("mime_type", Text, nullable=False),
+    Column("size_bytes", Integer, nullable=False),
+    Column("content", LargeBinary, nullable=False),
+)
+
+attachment_uses = Table(
+    "attachment_uses",
+    metadata,
+    Column("conversation_id", Text, primary_key=True),
+    Column("kind", Text, primary_key=True),
+    Column("ref", Text, primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("sha256", Text, nullable=False),
+    Column("name", Text, nullable=False),
+)
+
+queued_messages = Table(
+    "queued_messages",
+    metadata,
+    Column("conversation_id", Text, primary_key=True),
+    Column("text", Text, nullable=False),
+    Column("queued_at", Text, nullable=False),
 )

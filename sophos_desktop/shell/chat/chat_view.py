@@ -1,4 +1,4 @@
-"""Lays out one conversation: banners, transcript, composer. Knows no core.
+"""Lays out one conversation: banners, transcript, cards, queued message, composer. Knows no core.
 
 Invariant: the view decides nothing; the presenter tells it what to show and hears what the person wants.
 """
@@ -16,13 +16,18 @@ from PySide6.QtWidgets import (
 )
 
 from sophos_desktop.core.domain.errors import SophosError
+from sophos_desktop.shell.chat.cards.card_style import asking_style
+from sophos_desktop.shell.chat.cards.column import SCROLL_BAR_ROOM, CardColumn
 from sophos_desktop.shell.chat.composer import Composer
+from sophos_desktop.shell.chat.queued_bar import QueuedBar
 from sophos_desktop.shell.chat.transcript import Transcript
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.tokens import COLUMN_MARGIN, COLUMN_WIDTH
 from sophos_desktop.shell.widgets.banner import Banner
 from sophos_desktop.shell.widgets.shapes import Shape, shape_pixmap
 
+_WRITE = "Write a message"
+_WRITE_WHILE_WAITING = "Write a message. It is kept until you have decided"
 _HINT_FITS = 400  # the narrowest column with room for the hint beside the buttons
 
 
@@ -32,7 +37,6 @@ class ChatView(QWidget):
     send_requested = Signal()
     stop_requested = Signal()
     resume_requested = Signal()
-    decided = Signal(str)  # `run-again`, `skip`, `allow` or `deny`
     error_closed = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
@@ -40,7 +44,7 @@ class ChatView(QWidget):
         super().__init__(parent)
         self.setObjectName("chatView")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self._theme = theme
+        self.theme = theme
         self.transcript = Transcript(theme, self)
         self.composer = Composer(self)
         self.send_button = QPushButton(self)
@@ -48,10 +52,13 @@ class ChatView(QWidget):
         self.resume_banner = Banner("resumeBanner", "resume", Shape.INTERRUPTED, theme, self, closable=False)
         self.error_banner = Banner("errorBanner", "danger", Shape.FAILED, theme, self, closable=True)
         self.notice_bar = Banner("noticeBar", "notice", Shape.NOTICE, theme, self, closable=True)
-        self.decision_banner = Banner(
-            "decisionBanner", "warning", Shape.WAITING, theme, self, closable=False, buttons_below=True
+        self.waiting_question = Banner(
+            "waitingQuestion", "warning", Shape.WAITING, theme, self, closable=False
         )
+        self.cards = CardColumn(theme, self.send_button, self)
+        self.queued = QueuedBar(theme, self)
         self._notices: list[str] = []
+        self._is_waiting = False
         self._make_buttons()
         self._make_layout()
         self._connect()
@@ -71,35 +78,37 @@ class ChatView(QWidget):
         self.stop_button.hide()
         resume = self.resume_banner.add_button("resumeButton", "Resume", primary=True)
         resume.clicked.connect(lambda: self.resume_requested.emit())
-        self._decision_buttons = {
-            kind: self.decision_banner.add_button(name, text)
-            for kind, name, text in (
-                ("run-again", "runAgainButton", "Run again"),
-                ("skip", "skipButton", "Skip"),
-                ("allow", "allowButton", "Allow once"),
-                ("deny", "denyButton", "Deny"),
-            )
-        }
-        for kind, button in self._decision_buttons.items():
-            button.clicked.connect(lambda _checked=False, kind=kind: self.decided.emit(kind))
+        self.deny_all_button = self.waiting_question.add_button("denyAllAndSendButton", "Deny a&ll and send")
+        self.wait_button = self.waiting_question.add_button("waitButton", "W&ait")
+        self.deny_all_button.setAccessibleName("Deny all and send")
+        self.deny_all_button.setAccessibleDescription("No waiting call runs; the message is sent now")
+        self.wait_button.setAccessibleName("Wait")
+        self.wait_button.setAccessibleDescription("The message is sent when the run has completed")
 
     def _make_layout(self) -> None:
         self._banner_column = QVBoxLayout()
         self._banner_column.setSpacing(8)
-        for banner in (self.error_banner, self.notice_bar, self.decision_banner, self.resume_banner):
+        for banner in (self.error_banner, self.notice_bar, self.resume_banner):
             self._banner_column.addWidget(banner)
         self._middle = QStackedLayout()
         self._middle.addWidget(self._make_empty())
         self._middle.addWidget(self.transcript)
-        self._bottom = QVBoxLayout()
-        self._bottom.addLayout(self._banner_column)
-        self._bottom.addWidget(self._make_composer_frame())
-        self._bottom.setSpacing(8)
+        self._above = QVBoxLayout()
+        self._above.addLayout(self._banner_column)
+        self._cards_row = QVBoxLayout()
+        self._cards_row.addWidget(self.cards)
+        self._below = QVBoxLayout()
+        self._below.addWidget(self.queued)
+        self._below.addWidget(self.waiting_question)
+        self._below.addWidget(self._make_composer_frame())
+        self._below.setSpacing(8)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
         layout.addLayout(self._middle, 1)
-        layout.addLayout(self._bottom)
+        layout.addLayout(self._above)
+        layout.addLayout(self._cards_row)
+        layout.addLayout(self._below)
 
     def _make_empty(self) -> QWidget:
         page = QWidget(self)
@@ -180,21 +189,19 @@ class ChatView(QWidget):
     def clear_messages(self) -> None:
         """Another conversation or a new run: what was said is past."""
         self._notices.clear()
-        for banner in (self.error_banner, self.notice_bar, self.decision_banner, self.resume_banner):
+        for banner in (self.error_banner, self.notice_bar, self.waiting_question, self.resume_banner):
             banner.hide()
 
-    def show_decision(self, why: str, title: str, text: str) -> None:
-        """Ask about a call; `why` is `uncertain` or `approval`."""
-        offered = ("run-again", "skip") if why == "uncertain" else ("allow", "deny")
-        for kind, button in self._decision_buttons.items():
-            button.setVisible(kind in offered)
-            button.setEnabled(True)
-        self.decision_banner.show_message(title, text)
+    def show_waiting(self, *, is_waiting: bool) -> None:
+        """Say in the composer what becomes of a message while calls wait for a decision."""
+        self._is_waiting = is_waiting
+        self._show_placeholder()
+        if not is_waiting:
+            self.waiting_question.hide()
 
-    def lock_decision(self) -> None:
-        """An answer is on its way."""
-        for button in self._decision_buttons.values():
-            button.setEnabled(False)
+    def _show_placeholder(self) -> None:
+        is_said = self._is_waiting and not self._hint.isHidden()
+        self.composer.setPlaceholderText(_WRITE_WHILE_WAITING if is_said else _WRITE)
 
     def show_running(self, *, is_running: bool, can_send: bool, can_stop: bool) -> None:
         """Set the two buttons; Stop takes the place of Send while a run is active."""
@@ -209,19 +216,24 @@ class ChatView(QWidget):
         self._composer_frame.style().polish(self._composer_frame)
 
     def _on_theme_changed(self) -> None:
-        tokens, ratio = self._theme.tokens, self.devicePixelRatioF()
+        tokens, ratio = self.theme.tokens, self.devicePixelRatioF()
         icon = QIcon(shape_pixmap(Shape.SEND, 18, tokens.on_accent, ratio))
         icon.addPixmap(shape_pixmap(Shape.SEND, 18, tokens.text_3, ratio), QIcon.Mode.Disabled)
         self.send_button.setIcon(icon)
         self.send_button.setIconSize(QSize(18, 18))
         self.stop_button.setIcon(QIcon(shape_pixmap(Shape.STOPPED, 12, tokens.text, ratio)))
         self.stop_button.setIconSize(QSize(12, 12))
+        self.waiting_question.setStyleSheet(asking_style(tokens))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep banners and composer in the column of the text."""
         super().resizeEvent(event)
         column = max(200, min(COLUMN_WIDTH, self.width() - COLUMN_MARGIN))
-        side = max(0, (self.width() - column) // 2)
-        self._bottom.setContentsMargins(side, 4, side, 12)
+        side = max(SCROLL_BAR_ROOM, (self.width() - column) // 2)
+        self._above.setContentsMargins(side, 4, side, 0)
+        self._cards_row.setContentsMargins(side, 0, side - SCROLL_BAR_ROOM, 0)
+        self._below.setContentsMargins(side, 4, side, 12)
         self._hint.setVisible(column > _HINT_FITS)
+        self._show_placeholder()
         self.composer.fit_window()
+        self.cards.set_room(self.height())

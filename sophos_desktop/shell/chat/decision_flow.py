@@ -1,25 +1,22 @@
 """Asks the person about calls that wait, and lets the run go on when all are answered.
 
-Invariant: one question is on the screen at a time, and its buttons answer once.
+Invariant: each card answers its own call, once, in any order; the run goes on when no card of it is left
+undecided. An answer that the core refuses changes nothing, and is said.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
 
 from PySide6.QtCore import QObject
 
-from sophos_desktop.core.domain.errors import SophosError
-from sophos_desktop.core.domain.ports import DecisionKind
+from sophos_desktop.core.domain.errors import ErrorCode, SophosError
+from sophos_desktop.foundation.clock import from_text
 from sophos_desktop.foundation.tasks import TaskOwner
+from sophos_desktop.shell.async_slots import connect_async
+from sophos_desktop.shell.chat.cards.card import Answer
 from sophos_desktop.shell.chat.chat_view import ChatView
-from sophos_desktop.shell.chat.run_words import decision_sentences
 from sophos_desktop.shell.facade import Core, PendingDecision, RunHandle
-
-_KINDS: dict[str, DecisionKind] = {
-    "run-again": "run-again",
-    "skip": "skip",
-    "allow": "allow",
-    "deny": "deny",
-}
 
 
 class DecisionFlow(QObject):
@@ -38,45 +35,124 @@ class DecisionFlow(QObject):
         error if there is one; `proceeded` gets the handle of a run that goes on."""
         super().__init__(parent)
         self._view = view
+        self._cards = view.cards
         self._owner = owner
         self._core = core
         self._reload = reload
         self._proceeded = proceeded
-        self._pending: tuple[PendingDecision, ...] = ()
-        view.decided.connect(self._on_decided)
+        self._proceeding: set[str] = set()
+        self._unsubscribe: Callable[[], None] | None = None
+        connect_async(self._cards.answered, self._decide, owner, "decide")
+        connect_async(self._cards.check_wanted, self._check, owner, "check arguments")
 
     @property
     def is_waiting(self) -> bool:
         """True while a question is open."""
-        return bool(self._pending)
+        return self._cards.undecided > 0
+
+    @property
+    def undecided(self) -> int:
+        """How many questions are open."""
+        return self._cards.undecided
 
     def show(self, pending: Sequence[PendingDecision]) -> None:
-        """Ask the first of these; none takes the question away."""
-        self._pending = tuple(pending)
-        if not self._pending:
-            self._view.decision_banner.hide()
-            return
-        first = self._pending[0]
-        title, text = decision_sentences(
-            first.why, first.server, first.tool, first.args, remaining=len(self._pending)
-        )
-        self._view.show_decision(first.why, title, text)
+        """A card for each of these; none takes the cards away."""
+        before = {card.question.tool_call_id for card in self._cards.cards}
+        self._cards.show_questions(pending)
+        self._hear_of_servers(is_wanted=bool(pending))
+        for question in pending:
+            if question.why == "uncertain" and question.tool_call_id not in before:
+                self._owner.spawn(self._find_beginning(question), "when the call began")
 
-    def _on_decided(self, kind: str) -> None:
-        if self._pending:
-            self._view.lock_decision()
-            self._owner.spawn(self._decide(self._pending[0], _KINDS[kind]), "decide")
+    def detach(self) -> None:
+        """The core is about to close."""
+        self._hear_of_servers(is_wanted=False)
 
-    async def _decide(self, question: PendingDecision, kind: DecisionKind) -> None:
-        conversation_id = question.conversation_id
+    def _hear_of_servers(self, *, is_wanted: bool) -> None:
+        """After a restart the cards are there before the servers, whose schemas are known later."""
+        if is_wanted and self._unsubscribe is None:
+            self._unsubscribe = self._core().servers.subscribe(self._cards.check_again)
+        elif not is_wanted and self._unsubscribe is not None:
+            self._unsubscribe()
+            self._unsubscribe = None
+
+    # Looking
+
+    async def _check(self, question: PendingDecision, args: Mapping[str, Any]) -> None:
         try:
             core = self._core()
-            await core.decisions.decide(conversation_id, question.tool_call_id, kind)
-            if await core.decisions.pending(conversation_id):
-                await self._reload(conversation_id, None)
+        except SophosError:
+            return  # the app is closing
+        problem = await core.decisions.problem_with(question, args)
+        is_known = question.input_schema is not None or any(
+            tool.tool == question.tool
+            for status in core.servers.statuses()
+            if status.name == question.server
+            for tool in status.tools
+        )
+        self._cards.show_verdict(question, args, problem, is_known=is_known)
+
+    async def _find_beginning(self, question: PendingDecision) -> None:
+        """The trace tells when a call was sent last; it may be of an earlier run."""
+        try:
+            self._cards.say_began(question, await _began(self._core(), question))
+        except SophosError:
+            return  # without its time the card says the same
+
+    # Deciding
+
+    async def _decide(self, question: PendingDecision, answer: Answer) -> None:
+        conversation_id = question.conversation_id
+        try:
+            await self._core().decisions.decide(
+                conversation_id,
+                question.tool_call_id,
+                answer.kind,
+                args=answer.args,
+                reason=answer.reason,
+                result=answer.result,
+                always=answer.always,
+            )
+        except SophosError as error:
+            await self._refused(question, answer, error)
+            return
+        self._cards.settle(question, answer)
+        await self._go_on(conversation_id)
+
+    async def _refused(self, question: PendingDecision, answer: Answer, error: SophosError) -> None:
+        self._cards.unlock(question)
+        if error.code is not ErrorCode.BAD_REQUEST:
+            await self._reload(question.conversation_id, error)
+        elif question.conversation_id == self._cards.conversation_id:
+            self._view.show_error(error)
+            if answer.args is not None:
+                await self._check(question, answer.args)
+
+    async def _go_on(self, conversation_id: str) -> None:
+        """Let the run go on if nothing is left to decide."""
+        if conversation_id in self._proceeding:
+            return
+        self._proceeding.add(conversation_id)
+        try:
+            core = self._core()
+            if conversation_id == self._cards.conversation_id:
+                is_left = self.is_waiting
+            else:
+                is_left = bool(await core.decisions.pending(conversation_id))
+            if is_left:
                 return
             handle = await core.runs.proceed(conversation_id)
         except SophosError as error:
             await self._reload(conversation_id, error)
             return
+        finally:
+            self._proceeding.discard(conversation_id)
         self._proceeded(handle)
+
+
+async def _began(core: Core, question: PendingDecision) -> datetime | None:
+    for run in reversed(await core.conversations.runs(question.conversation_id)):
+        for event in reversed(await core.conversations.trace(run.id)):
+            if event.get("type") == "tool_call" and event.get("tool_call_id") == question.tool_call_id:
+                return from_text(str(event["at"]))
+    return None

@@ -12,7 +12,9 @@ from sophos_desktop.shell.chat.run_words import error_of_run, resume_sentences
 def show_outcome(view: ChatView, conversation: Conversation, *, is_waiting: bool) -> bool:
     """Show or hide the banners; gives whether there is something to resume."""
     run = conversation.last_run
-    is_resumable = conversation.resumable and not is_waiting
+    # Killed after the last decision and before the run went on: nothing is asked, and work is left.
+    is_decided = run is not None and run.status is RunStatus.WAITING
+    is_resumable = (conversation.resumable or is_decided) and not is_waiting
     view.resume_banner.hide()
     if run is not None and run.status is RunStatus.FAILED:
         view.show_error(error_of_run(run.error_code, run.error_message))

@@ -1,7 +1,7 @@
 """Joins the open conversation's view to the core: opens, sends, follows, stops, resumes.
 
-Invariant: the composer is cleared only after the core said that the text is safe; whatever arrives for a
-conversation that is no longer open changes nothing on the screen.
+Invariant: whatever arrives for a conversation that is no longer open changes nothing on the screen. What is
+sent and queued, and what is decided, is `send_flow`'s, `queue_flow`'s and `decision_flow`'s.
 """
 
 import asyncio
@@ -20,9 +20,13 @@ from sophos_desktop.shell.chat.foreign_runs import ForeignRuns
 from sophos_desktop.shell.chat.items import TranscriptItems
 from sophos_desktop.shell.chat.live_run import LiveRun
 from sophos_desktop.shell.chat.outcome import show_outcome
-from sophos_desktop.shell.chat.sent_texts import SentTexts, without_sent
+from sophos_desktop.shell.chat.queue_flow import QueueFlow
+from sophos_desktop.shell.chat.run_endings import RunEndings
+from sophos_desktop.shell.chat.send_flow import SendFlow
+from sophos_desktop.shell.chat.waiting_notice import WaitingNotice
 from sophos_desktop.shell.event_bridge import EventBridge
 from sophos_desktop.shell.facade import Core, RunHandle
+from sophos_desktop.shell.theme.icons import Mark, icon
 
 LAST_CONVERSATION = "last_conversation"
 
@@ -47,13 +51,19 @@ class ChatPresenter(QObject):
         self._refusal = SophosError(ErrorCode.STORE_UNREACHABLE, "The app is closing", "Start it again.")
         self._drafts = DraftKeeper(owner, self)
         self._items = TranscriptItems()
-        self._live = LiveRun(view, bridge, self._items, lambda: self._conversation_id, self)
+        self._live = LiveRun(view, bridge, self._items, self._current, self)
         self._questions = DecisionFlow(view, owner, self._open_core, self._reload, self._go_on, self)
         self._foreign = ForeignRuns(owner, self._idle_conversation, self)
+        current = self._current
+        self._sender = SendFlow(view, owner, self._drafts, self._items, current, self)
+        self._queue = QueueFlow(
+            view, owner, self._open_core, self._sender, self._drafts, current, self._reload, self
+        )
+        self._endings = RunEndings(owner, self)
+        mark = icon(Mark.WAITING, view.theme, "warning")
+        self.notice = WaitingNotice(view.window(), mark, self.open, self)
         self._conversation_id: str | None = None
         self._generation = 0
-        self._sending: set[str | None] = set()
-        self._sent = SentTexts()
         self._followed: RunHandle | None = None
         self._is_restoring = False
         self._is_loading = False
@@ -67,12 +77,20 @@ class ChatPresenter(QObject):
         view.composer.edited.connect(self._on_edited)
         bridge.ended.connect(self._on_ended)
         self._foreign.appeared.connect(self._on_foreign_run)
+        self._sender.changed.connect(self._update)
+        self._sender.began.connect(self._on_began)
+        self._sender.failed.connect(self.send_failed)
+        self._endings.ended.connect(self.notice.run_ended)
+        connect_async(self._endings.ended, self._queue.run_ended, owner, "send queued message")
         connect_async(self._foreign.changed, self._reload, owner, "show what another process did")
         self._update()
 
     @property
     def conversation_id(self) -> str | None:
         """The open conversation; None is a new chat."""
+        return self._conversation_id
+
+    def _current(self) -> str | None:
         return self._conversation_id
 
     @property
@@ -92,8 +110,9 @@ class ChatPresenter(QObject):
 
     @property
     def can_stop(self) -> bool:
-        """True if there is a run to stop that was not told to."""
-        return self.is_running and not self._is_stopping
+        """True if there is a run to stop, one that waits too, that was not told to."""
+        is_active = self.is_running or self._questions.is_waiting
+        return is_active and not self._is_stopping and not self._is_closed
 
     # Opening and closing
 
@@ -102,9 +121,10 @@ class ChatPresenter(QObject):
         self._core = core
         self._unsubscribe = core.runs.subscribe(self._on_run_changed)
         self._foreign.attach(core)
+        self._endings.attach(core)
         try:
             last = await core.conversations.app_state(LAST_CONVERSATION)
-            is_idle = not self._view.composer.text and not self._sending
+            is_idle = not self._view.composer.text and self._sender.is_idle
             self._drafts.attach(core.conversations)
             await self._show(last if last and is_idle else None)
         except SophosError as error:
@@ -132,6 +152,8 @@ class ChatPresenter(QObject):
         """The core is about to close."""
         self._unsubscribe()
         self._foreign.detach()
+        self._endings.detach()
+        self._questions.detach()
         self._bridge.leave()
         self._core = None
 
@@ -175,8 +197,9 @@ class ChatPresenter(QObject):
         self._is_resumable = self._is_stopping = False
         self._view.clear_messages()
         self._questions.show(())
+        self._queue.show(None)
         self.conversation_changed.emit(conversation_id)
-        draft = await self._switch_draft(conversation_id)
+        draft = await self._sender.change_draft(conversation_id)
         if generation != self._generation:
             return
         self._is_restoring = False
@@ -195,14 +218,6 @@ class ChatPresenter(QObject):
             self._update()
             self.opened.emit(conversation_id)
 
-    async def _switch_draft(self, conversation_id: str | None) -> str:
-        try:
-            await self._drafts.flush()
-            return await self._drafts.draft(conversation_id)
-        except SophosError as error:
-            self._view.show_error(error)  # the drafts stay in memory and are tried again
-            return ""
-
     async def _load(self, conversation_id: str, *, is_new: bool) -> None:
         """Read the conversation and show it as it is in the store."""
         core, generation = self._open_core(), self._generation
@@ -210,6 +225,7 @@ class ChatPresenter(QObject):
             conversation = await core.conversations.find(conversation_id)
             messages = await core.conversations.messages(conversation_id)
             pending = await core.decisions.pending(conversation_id)
+            queued = await core.queue.get(conversation_id)
         except SophosError as error:
             if generation == self._generation:
                 await self._show_unreadable(error)
@@ -224,6 +240,7 @@ class ChatPresenter(QObject):
         else:
             self._view.show_empty()
         self._questions.show(pending)
+        self._queue.show(queued)
         self._is_resumable = show_outcome(self._view, conversation, is_waiting=self._questions.is_waiting)
         self._foreign.shows(conversation)
         self._follow_active(conversation_id)
@@ -246,47 +263,34 @@ class ChatPresenter(QObject):
     # Sending and following
 
     def send(self) -> None:
-        """Send what the composer holds; if the core is still opening, as soon as it is there."""
+        """Send what the composer holds; if the core is still opening, as soon as it is there. While a run is
+        active the message is queued; while calls wait for a decision it is asked what is to become of it."""
         text, target = self._view.composer.text, self._conversation_id
-        if self._can_send() and text.strip():
-            self._sending.add(target)
-            self._update()
-            self._owner.spawn(self._send(target, text), "send")
+        if not self._can_send() or not text.strip():
+            return
+        if target is not None and self._questions.is_waiting:
+            self._queue.ask(self._questions.undecided)
+        elif target is not None and self.is_running:
+            self._owner.spawn(self._queue.put(target, text), "queue message")
+        else:
+            self._sender.send(target, text, lambda: self._start(target, text))
 
     def _can_send(self) -> bool:
-        is_busy = self.is_running or self._questions.is_waiting or self._is_closed or self._is_loading
-        return not is_busy and self._conversation_id not in self._sending
+        return not (self._is_closed or self._is_loading or self._sender.is_sending(self._conversation_id))
 
-    async def _send(self, target: str | None, text: str) -> None:
-        try:
-            await self._ready.wait()
-            # The claim empties the draft: what is written of it later would bring back what was sent.
-            await self._drafts.settle(target)
-            handle = await self._open_core().runs.start(target, text)
-        except SophosError as error:
-            if self._conversation_id == target:
-                self._view.show_error(error)
-            self.send_failed.emit(error)
-            return
-        finally:
-            self._sending.discard(target)
-            self._update()
-        was_edited = self._drafts.was_edited(target)
-        if target is None:
-            self._drafts.edited(None, "")
-        if self._conversation_id == target:
-            rest = without_sent(self._view.composer.text, text)
-            self._view.composer.set_text(rest)
-            if rest or (was_edited and target is not None):
-                self._drafts.edited(handle.conversation_id, rest)
-            self._sent.remember(handle.conversation_id, text, self._items)
-            self._conversation_id = handle.conversation_id
-            if target is None:
-                self.conversation_changed.emit(handle.conversation_id)
-            self._items.expect(text)
-            self._view.clear_messages()
-            self._follow(handle)
-        await self._drafts.flush()
+    async def _start(self, target: str | None, text: str) -> RunHandle:
+        await self._ready.wait()
+        return await self._open_core().runs.start(target, text)
+
+    def _on_began(self, handle: RunHandle, text: str) -> None:
+        """What was sent is safe, and its conversation is still open."""
+        is_new = self._conversation_id is None
+        self._conversation_id = handle.conversation_id
+        if is_new:
+            self.conversation_changed.emit(handle.conversation_id)
+        self._items.expect(text)
+        self._view.clear_messages()
+        self._follow(handle)
 
     def _follow(self, handle: RunHandle) -> None:
         self._followed = handle
@@ -312,7 +316,7 @@ class ChatPresenter(QObject):
 
     def _idle_conversation(self) -> str | None:
         """The open conversation, if no run that is followed tells of it already."""
-        is_busy = self.is_running or self._is_loading or self._conversation_id in self._sending
+        is_busy = self.is_running or self._is_loading or self._sender.is_sending(self._conversation_id)
         return None if is_busy else self._conversation_id
 
     def _on_foreign_run(self, handle: RunHandle) -> None:
@@ -323,9 +327,12 @@ class ChatPresenter(QObject):
             self._follow(handle)
 
     def _on_run_changed(self, conversation_id: str) -> None:
-        is_mine = conversation_id in self._sending
-        if self._core is not None and conversation_id == self._conversation_id and not is_mine:
-            self._follow_active(conversation_id)
+        is_mine = self._sender.is_sending(conversation_id)
+        if self._core is None or conversation_id != self._conversation_id or is_mine:
+            return
+        self._follow_active(conversation_id)
+        if self._questions.is_waiting and not self.is_running:
+            self._owner.spawn(self._reload(conversation_id), "show that nothing waits")
 
     def _on_ended(self, conversation_id: str, ended: SittingEnded) -> None:
         if conversation_id == self._conversation_id:
@@ -342,19 +349,9 @@ class ChatPresenter(QObject):
         generation = self._generation
         await self._load(conversation_id, is_new=False)
         if generation == self._generation:
-            await self._take_back(conversation_id)
+            await self._sender.take_back(conversation_id)
         self._update()
         self.run_ended.emit(conversation_id, ended)
-
-    async def _take_back(self, conversation_id: str) -> None:
-        """Put a text that never reached the thread back, before what was typed since."""
-        text = self._sent.take_back(conversation_id, self._items)
-        if not text and not self._view.composer.text:
-            text = await self._drafts.draft(conversation_id)
-        typed = self._view.composer.text
-        if text and text not in typed and conversation_id == self._conversation_id:
-            self._view.composer.set_text(joined(text, typed))
-            self._drafts.edited(conversation_id, self._view.composer.text)
 
     # Stop and resume
 
@@ -387,6 +384,12 @@ class ChatPresenter(QObject):
         self._update()
 
     def _update(self) -> None:
-        can_send = self._can_send() and bool(self._view.composer.text.strip())
-        self._view.show_running(is_running=self.is_running, can_send=can_send, can_stop=self.can_stop)
+        can_send, is_waiting = self._can_send(), self._questions.is_waiting
+        is_typed = bool(self._view.composer.text.strip())
+        self._view.show_running(
+            is_running=self.is_running, can_send=can_send and is_typed, can_stop=self.can_stop
+        )
+        self._view.show_waiting(is_waiting=is_waiting and not self.is_running)
+        is_known = self._core is not None and self._conversation_id is not None
+        self._queue.set_can_send(can_send=can_send and is_known and not is_waiting and not self.is_running)
         self.state_changed.emit()

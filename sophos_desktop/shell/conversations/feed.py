@@ -4,14 +4,16 @@ Invariant: changes are read one after the other, each conversation at most once 
 that came meanwhile. What other processes change is found by comparing stamps, after the file changed.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.foundation.tasks import TaskOwner
 from sophos_desktop.shell.async_slots import connect_async
+from sophos_desktop.shell.conversations.deletion_flow import DeletionFlow
 from sophos_desktop.shell.conversations.list_model import ConversationListModel
+from sophos_desktop.shell.conversations.undo_bar import UndoBar
 from sophos_desktop.shell.facade import Core
 
 LOOK_MILLISECONDS = 500
@@ -21,6 +23,7 @@ class ConversationFeed(QObject):
     """Lives as long as its window; works between `attach` and `detach`."""
 
     deleted = Signal(str)
+    restored = Signal(str)
     failed = Signal(object)  # SophosError
     loaded = Signal()
 
@@ -39,11 +42,16 @@ class ConversationFeed(QObject):
         self._look.setSingleShot(True)
         self._look.setInterval(LOOK_MILLISECONDS)
         self._look.timeout.connect(self._on_look)
+        self._deletions = DeletionFlow(owner, self)
+        self._deletions.deleted.connect(self._on_deleted)
+        self._deletions.restored.connect(self._on_restored)
+        self._deletions.failed.connect(self.failed)
         connect_async(model.rename_requested, self._rename, owner, "rename conversation")
 
     async def attach(self, core: Core) -> None:
         """Read the whole list. Raises SophosError of the store."""
         self._core = core
+        self._deletions.attach(core)
         self._unsubscribe = core.runs.subscribe(self.mark_changed)
         self._stamps = await core.conversations.stamps()
         self._model.reset(await core.conversations.find_all())
@@ -55,6 +63,7 @@ class ConversationFeed(QObject):
         self._unsubscribe()
         self._leave_neighbours()
         self._look.stop()
+        self._deletions.detach()
         self._core = None
 
     def _on_file_changed(self) -> None:
@@ -97,19 +106,26 @@ class ConversationFeed(QObject):
             else:
                 self.failed.emit(error)
 
-    def delete(self, conversation_id: str) -> None:
-        """Delete a conversation; `deleted` or `failed` follows."""
-        if self._core is not None:
-            self._owner.spawn(self._delete(self._core, conversation_id), "delete conversation")
+    def show_deletions(self, bar: UndoBar, save: Callable[[], Awaitable[None]]) -> None:
+        """Let deletions be taken back in `bar`; `save` writes what was typed before one."""
+        self._deletions.show_in(bar, save)
 
-    async def _delete(self, core: Core, conversation_id: str) -> None:
-        try:
-            await core.conversations.delete(conversation_id)
-        except SophosError as error:
-            self.failed.emit(error)
-            return
+    def delete(self, conversation_id: str) -> None:
+        """Delete a conversation; `deleted` or `failed` follows, and `restored` if that is taken back."""
+        known = self._model.conversation(conversation_id)
+        self._deletions.delete(conversation_id, known.title if known is not None else "")
+
+    async def finish_deletions(self) -> None:
+        """The program quits: what was deleted goes for good. Raises SophosError of the store."""
+        await self._deletions.finish_all()
+
+    def _on_deleted(self, conversation_id: str) -> None:
         self._model.remove(conversation_id)
         self.deleted.emit(conversation_id)
+
+    def _on_restored(self, conversation_id: str) -> None:
+        self.mark_changed(conversation_id)
+        self.restored.emit(conversation_id)
 
     async def _rename(self, conversation_id: str, title: str) -> None:
         if self._core is None:

@@ -1,6 +1,7 @@
 """The conversations as an item model: title, time, state.
 
-Invariant: rows are newest first; the filter only hides rows; the model knows no core and no window.
+Invariant: rows are pinned first, then newest first, and fall into groups in that order; the filter only
+hides rows; the model knows no core and no window.
 """
 
 from collections.abc import Iterable
@@ -12,6 +13,7 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistent
 from sophos_desktop.core.domain.conversation import Conversation
 from sophos_desktop.core.domain.run import RunStatus
 from sophos_desktop.foundation.clock import Clock, from_text
+from sophos_desktop.shell.conversations.groups import Group, grouped
 from sophos_desktop.shell.conversations.relative_time import relative_time
 
 Index = QModelIndex | QPersistentModelIndex
@@ -47,6 +49,7 @@ class ConversationListModel(QAbstractListModel):
         self._all: dict[str, Conversation] = {}
         self._rows: list[Conversation] = []
         self._filter = ""
+        self._groups: list[Group] | None = None
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 (Qt's signature)
         """How many rows the filter lets through."""
@@ -65,6 +68,8 @@ class ConversationListModel(QAbstractListModel):
             return self._time(conversation)
         if role == Role.STATE:
             return row_state(conversation)
+        if role == Qt.ItemDataRole.AccessibleDescriptionRole:
+            return self._group_name(index.row())
         if role == Qt.ItemDataRole.AccessibleTextRole:
             words = (conversation.title, row_state(conversation).value, self._time(conversation))
             return ", ".join(word for word in words if word)
@@ -84,8 +89,31 @@ class ConversationListModel(QAbstractListModel):
             self.rename_requested.emit(conversation.id, title)
         return True
 
+    @property
+    def groups(self) -> list[Group]:
+        """The groups of the rows; what counts as today is the clock's."""
+        if self._groups is None:
+            self._groups = grouped(self._rows, self._clock.now().astimezone())
+        return self._groups
+
+    def _group_name(self, row: int) -> str:
+        return next((group.name for group in reversed(self.groups) if group.first <= row), "")
+
+    @property
+    def is_filtered(self) -> bool:
+        """True while a filter is set."""
+        return bool(self._filter)
+
+    def count(self, state: "RowState") -> int:
+        """How many conversations, hidden ones too, are in a state."""
+        return sum(row_state(conversation) is state for conversation in self._all.values())
+
     def _time(self, conversation: Conversation) -> str:
-        return relative_time(from_text(conversation.updated_at), self._clock.now().astimezone())
+        now = self._clock.now().astimezone()
+        moment = from_text(conversation.updated_at).astimezone(now.tzinfo)
+        if not conversation.pinned and (now.date() - moment.date()).days == 1:
+            return f"{moment:%H:%M}"  # its group says that it was yesterday
+        return relative_time(moment, now)
 
     def conversation(self, conversation_id: str) -> Conversation | None:
         """What is known of a conversation."""
@@ -137,6 +165,7 @@ class ConversationListModel(QAbstractListModel):
 
     def refresh_times(self) -> None:
         """The clock went on: what was today may be yesterday."""
+        self._groups = None
         if self._rows:
             roles = [int(Role.TIME), int(Qt.ItemDataRole.AccessibleTextRole)]
             self.dataChanged.emit(self.index(0), self.index(len(self._rows) - 1), roles)
@@ -144,21 +173,24 @@ class ConversationListModel(QAbstractListModel):
     def _take(self, row: int) -> None:
         self.beginRemoveRows(QModelIndex(), row, row)
         del self._rows[row]
+        self._groups = None
         self.endRemoveRows()
 
     def _place(self, conversation: Conversation) -> int:
         """The row that a conversation belongs before."""
+        wanted = _order(conversation)
         return next(
             (
                 row
                 for row, other in enumerate(self._rows)
-                if other is not conversation and other.updated_at <= conversation.updated_at
+                if other is not conversation and _order(other) <= wanted
             ),
             len(self._rows),
         )
 
     def _move(self, before: int) -> None:
         conversation = self._rows[before]
+        self._groups = None
         after = self._place(conversation)
         if after in (before, before + 1):
             return
@@ -171,6 +203,7 @@ class ConversationListModel(QAbstractListModel):
         row = self._place(conversation)
         self.beginInsertRows(QModelIndex(), row, row)
         self._rows.insert(row, conversation)
+        self._groups = None
         self.endInsertRows()
 
     def _passes(self, conversation: Conversation) -> bool:
@@ -178,7 +211,12 @@ class ConversationListModel(QAbstractListModel):
 
     def _sort(self) -> None:
         shown = [conversation for conversation in self._all.values() if self._passes(conversation)]
-        self._rows = sorted(shown, key=lambda conversation: conversation.updated_at, reverse=True)
+        self._rows = sorted(shown, key=_order, reverse=True)
+        self._groups = None
+
+
+def _order(conversation: Conversation) -> tuple[bool, str]:
+    return conversation.pinned, conversation.updated_at
 
 
 def row_state(conversation: Conversation) -> RowState:

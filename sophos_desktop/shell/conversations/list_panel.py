@@ -1,17 +1,28 @@
-"""The left side of the window: filter, new-chat button, list. Knows no core.
+"""The left side of the window: filter, new-chat button, list; or a rail in their place. Knows no core.
 
 Invariant: `chosen` is told only when the person chose; selecting from the program tells nothing.
 """
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QIcon
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QListView, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLineEdit,
+    QListView,
+    QStackedLayout,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
+from sophos_desktop.shell.conversations.grouped_view import GroupedView
 from sophos_desktop.shell.conversations.list_model import ConversationListModel, Role
+from sophos_desktop.shell.conversations.list_rail import ListRail
 from sophos_desktop.shell.conversations.row_delegate import RowDelegate
+from sophos_desktop.shell.conversations.undo_bar import UndoBar
 from sophos_desktop.shell.theme.follower import Theme
-from sophos_desktop.shell.theme.tokens import LIST_WIDTH
-from sophos_desktop.shell.widgets.shapes import Shape, shape_pixmap
+from sophos_desktop.shell.theme.icons import Mark, icon
+from sophos_desktop.shell.theme.measures import MEASURES
 
 _MINUTE = 60_000
 
@@ -20,70 +31,104 @@ class ConversationPanel(QWidget):
     """Lives as long as its window."""
 
     chosen = Signal(str)
+    list_wanted = Signal()
 
     def __init__(self, model: ConversationListModel, theme: Theme, parent: QWidget) -> None:
         """Shows `model`."""
         super().__init__(parent)
         self.setObjectName("listPanel")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.setMinimumWidth(200)
         self._model = model
         self._theme = theme
-        self.filter = QLineEdit(self)
-        self.new_button = QToolButton(self)
-        self.view = QListView(self)
+        self._full = QWidget(self)
+        self.rail = ListRail(model, theme, self)
+        self.filter = QLineEdit(self._full)
+        self.new_button = QToolButton(self._full)
+        self.view = GroupedView(model, theme, self._full)
         self._is_selecting = False
         self._selected: str | None = None
         self._make_parts()
+        self.undo_bar = UndoBar(theme, self)
+        self._pages = QStackedLayout()
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.setSpacing(0)
+        whole.addLayout(self._pages, 1)
+        whole.addWidget(self.undo_bar)
+        self._pages.addWidget(self._full)
+        self._pages.addWidget(self.rail)
+        self._fit()
         self._times = QTimer(self)
         self._times.setInterval(_MINUTE)
         self._times.timeout.connect(model.refresh_times)
         self._times.start()
-        theme.changed.connect(self._on_theme_changed)
-        self._on_theme_changed()
+        theme.changed.connect(self.view.viewport().update)
 
     def _make_parts(self) -> None:
         self.filter.setObjectName("conversationFilter")
         self.filter.setAccessibleName("Filter conversations")
         self.filter.setPlaceholderText("Filter")
         self.filter.setClearButtonEnabled(True)
+        self.filter.addAction(icon(Mark.SEARCH, self._theme), QLineEdit.ActionPosition.LeadingPosition)
         self.filter.textChanged.connect(self._on_filter_changed)
         self.new_button.setObjectName("newChatButton")
         self.new_button.setAccessibleName("New chat")
         self.new_button.setProperty("quiet", "true")
-        self.new_button.setFixedSize(32, 32)
+        self.new_button.setFixedSize(MEASURES.field, MEASURES.field)
+        self.new_button.setIcon(icon(Mark.NEW, self._theme, "text"))
+        self.new_button.setIconSize(QSize(18, 18))
         self.view.setObjectName("conversationList")
         self.view.setAccessibleName("Conversations")
         # Before the view hears of it: Qt makes a neighbour current when the current row is removed.
         self._model.rowsAboutToBeRemoved.connect(self._on_rows_about_to_be_removed)
         self.view.setModel(self._model)
         self.view.setItemDelegate(RowDelegate(self._theme, self.view))
-        self.view.setUniformItemSizes(True)
-        self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.view.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
-        self.view.viewport().setAttribute(Qt.WidgetAttribute.WA_Hover)
         self.view.selectionModel().currentChanged.connect(self._on_current_changed)
+        for changed in (self._model.rowsMoved, self._model.dataChanged):
+            changed.connect(self._on_groups_changed)
         self._model.modelReset.connect(self._restore_selection)
         self._model.rowsInserted.connect(self._restore_selection)
         self._model.rowsRemoved.connect(self._restore_selection)
+        self.rail.chosen.connect(self.chosen)
+        self.rail.search_wanted.connect(self.list_wanted)
         top = QHBoxLayout()
-        top.setContentsMargins(12, 12, 8, 4)
+        top.setContentsMargins(MEASURES.list_margin, MEASURES.list_margin, 8, 0)
         top.setSpacing(8)
         top.addWidget(self.filter, 1)
         top.addWidget(self.new_button)
-        column = QVBoxLayout(self)
+        column = QVBoxLayout(self._full)
         column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
+        column.setSpacing(0)
         column.addLayout(top)
         column.addWidget(self.view, 1)
 
+    @property
+    def is_rail(self) -> bool:
+        """True while the rail stands in the list's place."""
+        return self._pages.currentIndex() == 1
+
+    def show_rail(self, *, is_rail: bool) -> None:
+        """Put the rail in the list's place, or the list back."""
+        if is_rail != self.is_rail:
+            self._pages.setCurrentIndex(1 if is_rail else 0)
+            self._fit()
+
+    def _fit(self) -> None:
+        if self.is_rail:
+            self.setFixedWidth(MEASURES.rail_width - 1)  # the splitter's line is the last pixel
+        else:
+            self.setMinimumWidth(MEASURES.list_narrowest - 1)
+            self.setMaximumWidth(MEASURES.list_widest - 1)
+
     def sizeHint(self) -> QSize:
         """The width of the look."""
-        return QSize(LIST_WIDTH, 400)
+        return QSize(MEASURES.list_width - 1, 400)
 
     def add_actions(self, new_chat: QAction, *of_rows: QAction) -> None:
         """`of_rows` work by key and by right click while the list has the focus."""
         self.new_button.clicked.connect(lambda: new_chat.trigger())
+        self.rail.new_wanted.connect(lambda: new_chat.trigger())
         self.new_button.setToolTip(f"New chat ({new_chat.shortcut().toString()})")
         for action in of_rows:
             self.view.addAction(action)
@@ -113,6 +158,10 @@ class ConversationPanel(QWidget):
         finally:
             self._is_selecting = False
 
+    def _on_groups_changed(self) -> None:
+        self.view.updateGeometries()
+        self.view.viewport().update()
+
     def _on_rows_about_to_be_removed(self) -> None:
         self._is_selecting = True
 
@@ -123,8 +172,3 @@ class ConversationPanel(QWidget):
 
     def _on_filter_changed(self, text: str) -> None:
         self._model.set_filter(text)
-
-    def _on_theme_changed(self) -> None:
-        icon = shape_pixmap(Shape.NEW, 18, self._theme.tokens.text, self.devicePixelRatioF())
-        self.new_button.setIcon(QIcon(icon))
-        self.new_button.setIconSize(QSize(18, 18))

@@ -1,27 +1,32 @@
-"""Paints one row of the conversation list: title, then time or the state's shape and word.
+"""Paints one row of the conversation list: title, then time or the state's mark and word.
 
-Invariant: the state is told by shape and word; colour comes third.
+Invariant: the state is told by mark and word; colour comes third.
 """
 
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from sophos_desktop.shell.conversations.list_model import Role, RowState
 from sophos_desktop.shell.theme.follower import Theme
-from sophos_desktop.shell.theme.fonts import text_font
-from sophos_desktop.shell.theme.tokens import INTERFACE_SIZE, ROW_HEIGHT, SMALL_SIZE
-from sophos_desktop.shell.widgets.shapes import Shape, paint_shape
+from sophos_desktop.shell.theme.fonts import role_font
+from sophos_desktop.shell.theme.icons import Mark, paint_mark
+from sophos_desktop.shell.theme.measures import MEASURES
+from sophos_desktop.shell.theme.type_scale import TYPE
 
-_INSET = 8
-_PADDING = 12
-_SHAPE_SIZE = 13
+_RIGHT_PADDING = 8
+_GAP = 8
+_MARK = 16
+_MARK_GAP = 3
+_TITLE_NEEDS = 96  # below it the state keeps its mark and gives up its word
 _LOOKS = {
-    RowState.RUNNING: (Shape.RUNNING, "accent"),
-    RowState.WAITING: (Shape.WAITING, "warning"),
-    RowState.FAILED: (Shape.FAILED, "danger"),
-    RowState.INTERRUPTED: (Shape.INTERRUPTED, "plum"),
+    RowState.RUNNING: (Mark.RUNNING, "accent"),
+    RowState.WAITING: (Mark.WAITING, "warning"),
+    RowState.FAILED: (Mark.FAILED, "danger"),
+    RowState.INTERRUPTED: (Mark.INTERRUPTED, "plum"),
 }
+_LEFT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
+_RIGHT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
 
 
 class RowDelegate(QStyledItemDelegate):
@@ -31,10 +36,23 @@ class RowDelegate(QStyledItemDelegate):
         """Paints in the colours of `theme`."""
         super().__init__(parent)
         self._theme = theme
+        self.turned_degrees = 0.0  # how far the marks of running rows are turned
+        self._title_font = role_font(TYPE.interface)
+        self._chosen_font = role_font(TYPE.name)
+        self._time_font = role_font(TYPE.small)
+        self._word_font = role_font(TYPE.badge)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         """All rows are alike."""
-        return QSize(120, max(ROW_HEIGHT, option.fontMetrics.height() + 12))
+        return QSize(120, max(MEASURES.row, option.fontMetrics.height() + 12))
+
+    def updateEditorGeometry(
+        self, editor: QWidget, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """A field of 28 in the row's ground."""
+        row = option.rect.adjusted(MEASURES.row_inset, 0, -MEASURES.row_inset, 0)
+        spare = max(0, row.height() - MEASURES.field_in_row) // 2
+        editor.setGeometry(row.adjusted(0, spare, 0, -spare))
 
     def paint(
         self,
@@ -45,59 +63,58 @@ class RowDelegate(QStyledItemDelegate):
         """Ground, title, right-hand part."""
         tokens = self._theme.tokens
         is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
-        row = option.rect.adjusted(_INSET, 0, -_INSET, 0)
+        row = option.rect.adjusted(MEASURES.row_inset, 0, -MEASURES.row_inset, 0)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._paint_ground(painter, option, row, is_selected=is_selected)
-        inside = row.adjusted(_PADDING, 0, -_PADDING, 0)
+        inside = row.adjusted(MEASURES.row_padding, 0, -_RIGHT_PADDING, 0)
         state = RowState(index.data(Role.STATE))
         used = self._paint_right(painter, inside, state, str(index.data(Role.TIME)))
-        weight = QFont.Weight.Medium if is_selected else QFont.Weight.Normal
-        font = text_font(INTERFACE_SIZE, weight)
+        font = self._chosen_font if is_selected else self._title_font
         painter.setFont(font)
         painter.setPen(QColor(tokens.text))
-        room = inside.adjusted(0, 0, -used - 8, 0)
+        room = inside.adjusted(0, 0, -used - _GAP, 0)
         title = " ".join(str(index.data()).split())
         elided = QFontMetrics(font).elidedText(title, Qt.TextElideMode.ElideRight, room.width())
-        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, elided)
+        painter.drawText(room, _LEFT, elided)
         painter.restore()
 
     def _paint_ground(
         self, painter: QPainter, option: QStyleOptionViewItem, row: QRect, *, is_selected: bool
     ) -> None:
         tokens = self._theme.tokens
+        radius = MEASURES.button_radius
         painter.setPen(Qt.PenStyle.NoPen)
         if is_selected or option.state & QStyle.StateFlag.State_MouseOver:
             painter.setBrush(QColor(tokens.selected if is_selected else tokens.hover))
-            painter.drawRoundedRect(row, 6, 6)
+            painter.drawRoundedRect(row, radius, radius)
         if is_selected:
             painter.setBrush(QColor(tokens.accent))
-            bar = QRectF(row.left(), row.center().y() - 7.5, 3, 16)
+            top = row.top() + (row.height() - MEASURES.accent_bar) / 2
+            bar = QRectF(row.left(), top, MEASURES.accent_bar_width, MEASURES.accent_bar)
             painter.drawRoundedRect(bar, 1.5, 1.5)
-        if option.state & QStyle.StateFlag.State_HasFocus and self._view_has_focus(option):
+        if option.state & QStyle.StateFlag.State_HasFocus:
             painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QColor(tokens.accent))
-            painter.drawRoundedRect(QRectF(row).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
-
-    @staticmethod
-    def _view_has_focus(option: QStyleOptionViewItem) -> bool:
-        view = option.widget
-        return isinstance(view, QWidget) and view.hasFocus()
+            painter.setPen(QPen(QColor(tokens.accent), MEASURES.focus_ring_width))
+            painter.drawRoundedRect(QRectF(row).adjusted(1, 1, -1, -1), radius - 1, radius - 1)
 
     def _paint_right(self, painter: QPainter, inside: QRect, state: RowState, time: str) -> int:
         """Paint the time or the state; returns its width."""
         tokens = self._theme.tokens
-        font = text_font(SMALL_SIZE)
-        painter.setFont(font)
-        shape, colour_name = _LOOKS.get(state, (None, "text_3"))
-        words = state.value if shape is not None else time
+        mark, colour_name = _LOOKS.get(state, (None, "text_3"))
         colour = QColor(getattr(tokens, colour_name))
-        painter.setPen(colour)
-        painter.drawText(inside, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, words)
+        font = self._time_font if mark is None else self._word_font
+        words = state.value if mark is not None else time
         width = QFontMetrics(font).horizontalAdvance(words)
-        if shape is None:
+        if mark is not None and inside.width() - width - _MARK - _MARK_GAP - _GAP < _TITLE_NEEDS:
+            words, width = "", -_MARK_GAP
+        painter.setFont(font)
+        painter.setPen(colour)
+        painter.drawText(inside, _RIGHT, words)
+        if mark is None:
             return width
-        left = inside.right() - width - _SHAPE_SIZE - 4
-        box = QRectF(left, inside.center().y() - _SHAPE_SIZE / 2 + 0.5, _SHAPE_SIZE, _SHAPE_SIZE)
-        paint_shape(painter, shape, box, colour)
-        return width + _SHAPE_SIZE + 4
+        left = inside.left() + inside.width() - width - _MARK - _MARK_GAP
+        top = inside.top() + (inside.height() - _MARK) / 2
+        turned = self.turned_degrees if state is RowState.RUNNING else 0.0
+        paint_mark(painter, mark, QRectF(left, top, _MARK, _MARK), colour, turned)
+        return width + _MARK + _MARK_GAP

@@ -1,4 +1,5 @@
-"""The tool servers: state, reason, tools, what they wrote last; and a button that starts one anew.
+"""The tool servers: state, reason, trust, tools, what they wrote last; and buttons that start one anew and
+let its hints count.
 
 Invariant: it shows what the core says now, and hears of changes only while it is on the screen.
 """
@@ -18,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from sophos_desktop.core.domain.errors import SophosError
 from sophos_desktop.core.domain.specs import ServerState, ServerStatus
+from sophos_desktop.core.domain.trust import Trust
 from sophos_desktop.foundation.tasks import TaskOwner
 from sophos_desktop.shell.facade import Core
 from sophos_desktop.shell.theme.follower import Theme
@@ -26,6 +28,11 @@ from sophos_desktop.shell.theme.tokens import CODE_SIZE
 from sophos_desktop.shell.widgets.plain_dialog import PlainDialog
 from sophos_desktop.shell.widgets.shapes import Shape, shape_icon
 
+_TRUST = "Trust"
+_REVOKE = "Do Not Trust"
+_WHAT_TRUST_MEANS = "Whether its own word counts that a tool only reads, or may be repeated"
+# What mcp.json or the program itself says is not decided in this dialog.
+_DECIDED_HERE = (Trust.USER, Trust.CHANGED, Trust.NONE)
 _LOOKS = {
     ServerState.READY: (Shape.DONE, "success"),
     ServerState.STARTING: (Shape.RUNNING, "accent"),
@@ -48,10 +55,12 @@ class ServersDialog(PlainDialog):
         self._theme = theme
         self._unsubscribe: Callable[[], None] = lambda: None
         self._restarting: set[str] = set()
+        self._deciding: set[str] = set()
         self._list = QListWidget(self)
         self._facts = QLabel(self)
         self._output = QPlainTextEdit(self)
-        self._restart = self.add_button("serverRestart", "Restart")
+        self._trust = self.add_button("serverTrustButton", _TRUST)
+        self._restart = self.add_button("serverRestartButton", "Restart")
         self._make_parts()
         self.shown.connect(self._on_shown)
         self.hidden.connect(self._on_hidden)
@@ -74,6 +83,7 @@ class ServersDialog(PlainDialog):
         self._output.setTabChangesFocus(True)
         self._output.setFont(code_font(CODE_SIZE))
         self._restart.clicked.connect(self._on_restart)
+        self._trust.clicked.connect(self._on_trust)
         side = QWidget(self)
         column = QVBoxLayout(side)
         column.setContentsMargins(16, 0, 0, 0)
@@ -124,11 +134,44 @@ class ServersDialog(PlainDialog):
         statuses, row = self._statuses(), self._list.currentRow()
         chosen = statuses[row] if 0 <= row < len(statuses) else None
         self._restart.setEnabled(chosen is not None and chosen.name not in self._restarting)
-        self._facts.setText(facts_of(chosen) if chosen is not None else "")
+        trust = self._trust_of(chosen)
+        is_ours = trust in _DECIDED_HERE
+        self._trust.setEnabled(is_ours and chosen is not None and chosen.name not in self._deciding)
+        text = _REVOKE if trust is not None and trust.counts and is_ours else _TRUST
+        self._trust.setText(text)
+        self._trust.setAccessibleName(text)
+        self._trust.setToolTip(_WHAT_TRUST_MEANS if is_ours or trust is None else trust.words.capitalize())
+        self._facts.setText(facts_of(chosen, trust) if chosen is not None else "")
         output = "\n".join(chosen.stderr_tail) if chosen is not None else ""
         if output != self._output.toPlainText():
             self._output.setPlainText(output)
         self._output.setVisible(bool(output))
+
+    def _trust_of(self, status: ServerStatus | None) -> Trust | None:
+        core = self._open_core()
+        return core.trust.of(status.name) if core is not None and status is not None else None
+
+    def _on_trust(self) -> None:
+        statuses, row, core = self._statuses(), self._list.currentRow(), self._open_core()
+        if core is not None and 0 <= row < len(statuses):
+            name = statuses[row].name
+            self._deciding.add(name)
+            self._write()
+            self._owner.spawn(self._do_trust(core, name), f"trust {name}")
+
+    async def _do_trust(self, core: Core, name: str) -> None:
+        try:
+            if core.trust.of(name).counts:
+                await core.trust.revoke(name)
+            else:
+                await core.trust.trust(name)
+            self.note.setText("")
+        except SophosError as error:
+            self.note.setText(error.message)
+        finally:
+            self._deciding.discard(name)
+            if self.isVisible():
+                self._write()
 
     def _on_restart(self) -> None:
         statuses, row, core = self._statuses(), self._list.currentRow(), self._open_core()
@@ -149,13 +192,15 @@ class ServersDialog(PlainDialog):
                 self.refresh()
 
 
-def facts_of(status: ServerStatus) -> str:
+def facts_of(status: ServerStatus, trust: Trust | None) -> str:
     """What is known of a server, a line each."""
     lines = [status.name, f"State: {status.state.value}"]
     if status.reason:
         lines.append(f"Reason: {status.reason}")
     lines.append(f"Connection: {status.transport}" + (f", process {status.pid}" if status.pid else ""))
     lines.append(f"Since: {status.since[:19].replace('T', ' ')} UTC")
+    if trust is not None:
+        lines.append(f"Trust: {trust.words}")
     tools = ", ".join(tool.tool for tool in status.tools) or "none"
     lines.append(f"Tools ({len(status.tools)}): {tools}")
     return "\n".join(lines)

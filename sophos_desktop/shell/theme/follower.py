@@ -8,7 +8,10 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QWidget
 
-from sophos_desktop.shell.theme.style_sheet import palette, style_sheet
+from sophos_desktop.shell.theme.focus_ring import FocusRing
+from sophos_desktop.shell.theme.look_style import LookStyle
+from sophos_desktop.shell.theme.palette import palette
+from sophos_desktop.shell.theme.style_sheet import style_sheet
 from sophos_desktop.shell.theme.tokens import DARK, LIGHT, Tokens
 
 
@@ -22,7 +25,11 @@ class Theme(QObject):
         super().__init__(window)
         self._window = window
         self._choice = "system"
+        self._applied: Tokens | None = None
         self.tokens = LIGHT
+        if not isinstance(QApplication.style(), LookStyle):
+            QApplication.setStyle(LookStyle())
+        self.ring = FocusRing(window)
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_color_scheme_changed)
         self._apply()
 
@@ -44,6 +51,9 @@ class Theme(QObject):
 
     def _apply(self) -> None:
         self.tokens = self._wanted()
+        if self.tokens is self._applied:
+            return
+        self._applied = self.tokens
         made = palette(self.tokens)
         if QApplication.palette() != made:
             QApplication.setPalette(made)  # for dialogs: a window of its own inherits no palette

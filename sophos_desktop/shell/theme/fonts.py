@@ -1,32 +1,74 @@
-"""Chooses fonts: the families of the look where they are installed, the system's otherwise."""
+"""Makes the fonts of the type roles from the files that are shipped.
+
+Invariant: the shipped files are loaded once a process, before the first font is made; where one is missing,
+the first installed family of a list stands in. Scripts that Inter lacks are the system's.
+"""
 
 from functools import cache
 
-from PySide6.QtGui import QFont, QFontDatabase
+from PySide6.QtGui import QFont, QFontDatabase, QGuiApplication
 
-from sophos_desktop.shell.theme.tokens import CODE_FAMILIES, TEXT_FAMILIES
+from sophos_desktop.foundation.resources import resource
+from sophos_desktop.shell.theme.type_scale import TypeRole
+
+_TEXT_FAMILIES = ("Inter", "Segoe UI", "SF Pro Text", "Noto Sans", "DejaVu Sans")
+_CODE_FAMILIES = ("JetBrains Mono", "Cascadia Mono", "SF Mono", "Noto Sans Mono", "DejaVu Sans Mono")
+_TABULAR = "tnum"
+_LIGATURES = ("liga", "calt", "clig")
+
+
+def role_font(role: TypeRole) -> QFont:
+    """The font of a role at 100 %."""
+    weight = QFont.Weight(role.weight)
+    font = code_font(role.size, weight) if role.is_code else text_font(role.size, weight)
+    if role.is_tabular:
+        font.setFeature(QFont.Tag(_TABULAR), 1)
+    if role.spacing:
+        font.setLetterSpacing(QFont.SpacingType.AbsoluteSpacing, role.spacing)
+    return font
 
 
 def text_font(size: int, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
     """The font of running text, `size` in pixels."""
-    font = QFont(_first_installed(TEXT_FAMILIES, QFontDatabase.SystemFont.GeneralFont))
+    font = QFont(_first_installed(_TEXT_FAMILIES, QFontDatabase.SystemFont.GeneralFont))
     font.setPixelSize(size)
     font.setWeight(weight)
+    font.setHintingPreference(_hinting())
     return font
 
 
-def code_font(size: int) -> QFont:
-    """The monospaced font, `size` in pixels."""
-    font = QFont(_first_installed(CODE_FAMILIES, QFontDatabase.SystemFont.FixedFont))
+def code_font(size: int, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
+    """The monospaced font without ligatures, `size` in pixels: code is shown letter by letter."""
+    font = QFont(_first_installed(_CODE_FAMILIES, QFontDatabase.SystemFont.FixedFont))
     font.setPixelSize(size)
+    font.setWeight(weight)
     font.setStyleHint(QFont.StyleHint.Monospace)
+    font.setHintingPreference(_hinting())
+    for feature in _LIGATURES:
+        font.setFeature(QFont.Tag(feature), 0)
     return font
+
+
+def _hinting() -> QFont.HintingPreference:
+    """None where a pixel is small enough; upright at 100 %, where stems would blur without it."""
+    screen = QGuiApplication.primaryScreen()
+    if screen is not None and screen.devicePixelRatio() > 1:
+        return QFont.HintingPreference.PreferNoHinting
+    return QFont.HintingPreference.PreferVerticalHinting
 
 
 @cache
 def _first_installed(families: tuple[str, ...], fallback: QFontDatabase.SystemFont) -> str:
+    _load_shipped()
     installed = set(QFontDatabase.families())
     for family in families:
         if family in installed:
             return family
     return QFontDatabase.systemFont(fallback).family()
+
+
+@cache
+def _load_shipped() -> None:
+    """Make the shipped files known to Qt; one that cannot be read only leaves its family out."""
+    for file in sorted(resource("fonts").glob("*.[ot]tf")):
+        QFontDatabase.addApplicationFont(str(file))

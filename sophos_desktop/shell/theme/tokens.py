@@ -1,16 +1,18 @@
-"""The colours of the two themes and the measures of both.
+"""The two themes: colours, and the type and the measures that both share.
 
 Invariant: every colour that the window paints is one of these tokens; widgets never name a colour.
-Lengths are device-independent pixels at 100 %.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Final
+
+from sophos_desktop.shell.theme.measures import MEASURES, Measures
+from sophos_desktop.shell.theme.type_scale import TYPE, TypeScale
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The colours of one theme, each as `#RRGGBB`."""
+    """One theme. A colour is `#RRGGBB`, or `#AARRGGBB` where it is not opaque (`shadow` alone)."""
 
     name: str
     window: str
@@ -35,6 +37,7 @@ class Tokens:
     on_accent: str
     accent_soft: str
     accent_line: str
+    match: str
     success: str
     success_soft: str
     success_line: str
@@ -44,6 +47,8 @@ class Tokens:
     danger: str
     danger_soft: str
     danger_line: str
+    danger_hover: str
+    on_danger: str
     plum: str
     plum_soft: str
     plum_line: str
@@ -54,8 +59,28 @@ class Tokens:
     bar_failed: str
     bar_broken: str
     code_text: str
+    code_comment: str
+    code_keyword: str
+    code_string: str
+    code_number: str
+    code_function: str
+    code_type: str
+    code_deleted: str
+    code_inserted: str
     tip: str
     on_tip: str
+    shadow: str
+    type: TypeScale = TYPE
+    measures: Measures = MEASURES
+
+    @property
+    def colours(self) -> dict[str, str]:
+        """Every colour by its token's name."""
+        return {
+            field.name: getattr(self, field.name)
+            for field in fields(self)
+            if field.name not in ("name", "type", "measures")
+        }
 
 
 LIGHT: Final = Tokens(
@@ -82,6 +107,7 @@ LIGHT: Final = Tokens(
     on_accent="#FFFFFF",
     accent_soft="#E3EEF1",
     accent_line="#B3CED7",
+    match="#F7E3AE",
     success="#376A3C",
     success_soft="#E8F0E5",
     success_line="#BDD3B8",
@@ -91,6 +117,8 @@ LIGHT: Final = Tokens(
     danger="#A8322A",
     danger_soft="#FBECE9",
     danger_line="#E8BDB6",
+    danger_hover="#8F2922",
+    on_danger="#FFFFFF",
     plum="#6A4C8C",
     plum_soft="#F1ECF6",
     plum_line="#D1C2E0",
@@ -101,8 +129,17 @@ LIGHT: Final = Tokens(
     bar_failed="#A8322A",
     bar_broken="#6A4C8C",
     code_text="#2B2824",
+    code_comment="#665F56",
+    code_keyword="#7A3A86",
+    code_string="#3A6A2C",
+    code_number="#95480E",
+    code_function="#1E6178",
+    code_type="#875200",
+    code_deleted="#A8322A",
+    code_inserted="#376A3C",
     tip="#2E2A26",
     on_tip="#F5F3EF",
+    shadow="#2928221A",
 )
 
 DARK: Final = Tokens(
@@ -129,6 +166,7 @@ DARK: Final = Tokens(
     on_accent="#0E2128",
     accent_soft="#1E3239",
     accent_line="#37565F",
+    match="#5A4718",
     success="#93C28D",
     success_soft="#222E21",
     success_line="#3D543A",
@@ -138,6 +176,8 @@ DARK: Final = Tokens(
     danger="#EF9B90",
     danger_soft="#3A2523",
     danger_line="#683D38",
+    danger_hover="#F4B0A7",
+    on_danger="#2B0F0C",
     plum="#C3AAE0",
     plum_soft="#2D2636",
     plum_line="#504262",
@@ -148,41 +188,37 @@ DARK: Final = Tokens(
     bar_failed="#EF9B90",
     bar_broken="#C3AAE0",
     code_text="#E2DED6",
+    code_comment="#989287",
+    code_keyword="#CFA3DA",
+    code_string="#A3C88F",
+    code_number="#E3A872",
+    code_function="#85C0D1",
+    code_type="#DDB873",
+    code_deleted="#EF9B90",
+    code_inserted="#93C28D",
     tip="#3D3A35",
     on_tip="#F1EEE8",
+    shadow="#66000000",
 )
 
-# Type, in pixels.
-READING_SIZE: Final = 15
-READING_LINE: Final = 24
-INTERFACE_SIZE: Final = 13
-SMALL_SIZE: Final = 12
-TINY_SIZE: Final = 11
-CODE_SIZE: Final = 12
-CODE_LINE: Final = 18
-HEADING_SIZES: Final = {1: 20, 2: 17}
-
-# Measures.
-COLUMN_WIDTH: Final = 600
-COLUMN_MARGIN: Final = 60
-BUBBLE_WIDTH: Final = 480
-LIST_WIDTH: Final = 260
-ROW_HEIGHT: Final = 32
-BAR_HEIGHT: Final = 28
-BANNER_HEIGHT: Final = 48
-BUTTON_HEIGHT: Final = 28
-COMPOSER_HEIGHT: Final = 80
-SMALLEST_WINDOW: Final = (480, 400)
-FIRST_WINDOW: Final = (1280, 800)
-DOCK_WIDTH: Final = 320
-DOCK_SMALLEST: Final = 280
-DOCK_FITS: Final = 1100  # the narrowest window that shows the dock by itself
-TRACE_ROW_HEIGHT: Final = 26
-TRACE_NAME_WIDTH: Final = 160
-TRACE_TIME_WIDTH: Final = 52
-TRACE_INDENT: Final = 12
-AXIS_HEIGHT: Final = 24
-
-# Families in the order of preference; the first that is installed is taken.
-TEXT_FAMILIES: Final = ("Inter", "Segoe UI", "SF Pro Text", "Noto Sans", "DejaVu Sans")
-CODE_FAMILIES: Final = ("JetBrains Mono", "Cascadia Mono", "SF Mono", "Noto Sans Mono", "DejaVu Sans Mono")
+# Names for single sizes and lengths.
+READING_SIZE: Final = TYPE.reading.size
+READING_LINE: Final = TYPE.reading.line
+INTERFACE_SIZE: Final = TYPE.interface.size
+SMALL_SIZE: Final = TYPE.small.size
+TINY_SIZE: Final = TYPE.badge.size
+CODE_SIZE: Final = TYPE.code.size
+CODE_LINE: Final = TYPE.code.line
+HEADING_SIZES: Final = {1: TYPE.heading_1.size, 2: TYPE.heading_2.size}
+COLUMN_WIDTH: Final = MEASURES.column_width
+COLUMN_MARGIN: Final = MEASURES.column_margin
+BUBBLE_WIDTH: Final = MEASURES.bubble_width
+LIST_WIDTH: Final = MEASURES.list_width
+SMALLEST_WINDOW: Final = (MEASURES.smallest_window_width, MEASURES.smallest_window)
+FIRST_WINDOW: Final = (MEASURES.first_window_width, MEASURES.first_window)
+DOCK_WIDTH: Final = MEASURES.dock_width
+TRACE_ROW_HEIGHT: Final = MEASURES.trace_row
+TRACE_NAME_WIDTH: Final = MEASURES.trace_name_width
+TRACE_TIME_WIDTH: Final = MEASURES.trace_time_width
+TRACE_INDENT: Final = MEASURES.trace_indent
+AXIS_HEIGHT: Final = MEASURES.axis

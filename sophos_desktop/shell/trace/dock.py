@@ -5,7 +5,6 @@ tells the feed).
 """
 
 from PySide6.QtCore import QEvent, QModelIndex, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import (
     QDockWidget,
     QGridLayout,
@@ -20,15 +19,18 @@ from PySide6.QtWidgets import (
 
 from sophos_desktop.core.domain.projection import Figures
 from sophos_desktop.shell.theme.follower import Theme
-from sophos_desktop.shell.theme.tokens import DOCK_SMALLEST, DOCK_WIDTH
+from sophos_desktop.shell.theme.icons import Mark, icon, mark_pixmap
+from sophos_desktop.shell.theme.measures import MEASURES
+from sophos_desktop.shell.theme.type_scale import TYPE
 from sophos_desktop.shell.trace import words
 from sophos_desktop.shell.trace.details import TraceDetails
 from sophos_desktop.shell.trace.nodes import Run
 from sophos_desktop.shell.trace.trace_model import TraceModel
 from sophos_desktop.shell.trace.trace_tree import TraceTree
-from sophos_desktop.shell.widgets.shapes import Shape, shape_pixmap
 
 _TICK_MILLISECONDS = 250
+_ICON = 16
+_EMPTY_MARK = 24
 _NOTHING = Figures()
 
 
@@ -52,8 +54,8 @@ class TraceDock(QDockWidget):
         self.tree = TraceTree(model, theme, self)
         self.details = TraceDetails(theme, self)
         self._stack = QStackedLayout()
-        self._float_button = self._title_button("traceFloat", "Float or dock the trace")
-        self._close_button = self._title_button("traceClose", "Hide the trace")
+        self._float_button = self._title_button("traceFloat", "Float or dock the trace", Mark.DETACH)
+        self._close_button = self._title_button("traceClose", "Hide the trace", Mark.CLOSE)
         self.setTitleBarWidget(self._make_title())
         self.setWidget(self._make_body())
         self._connect()
@@ -61,13 +63,15 @@ class TraceDock(QDockWidget):
         self._on_theme_changed()
         self._refresh()
 
-    def _title_button(self, name: str, what: str) -> QToolButton:
+    def _title_button(self, name: str, what: str, mark: Mark) -> QToolButton:
         button = QToolButton(self)
         button.setObjectName(name)
         button.setAccessibleName(what)
         button.setToolTip(what)
         button.setProperty("quiet", "true")
-        button.setFixedSize(24, 24)
+        button.setFixedSize(MEASURES.icon_button_in_bar, MEASURES.icon_button_in_bar)
+        button.setIcon(icon(mark, self._theme))
+        button.setIconSize(QSize(_ICON, _ICON))
         return button
 
     def _make_title(self) -> QWidget:
@@ -76,8 +80,9 @@ class TraceDock(QDockWidget):
         title = QLabel("Trace", bar)
         title.setObjectName("traceTitle")
         row = QHBoxLayout(bar)
-        row.setContentsMargins(16, 8, 8, 8)
-        row.setSpacing(4)
+        spare = (MEASURES.dock_title - MEASURES.icon_button_in_bar) // 2
+        row.setContentsMargins(16, spare, 8, spare)
+        row.setSpacing(0)
         row.addWidget(title, 1)
         row.addWidget(self._float_button)
         row.addWidget(self._close_button)
@@ -86,11 +91,8 @@ class TraceDock(QDockWidget):
     def _make_body(self) -> QWidget:
         body = QWidget(self)
         body.setObjectName("traceBodyPanel")
-        body.setMinimumWidth(DOCK_SMALLEST)
-        empty = QLabel("Steps appear here as a run works.", body)
-        empty.setObjectName("traceEmpty")
-        empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        empty.setWordWrap(True)
+        body.setMinimumWidth(MEASURES.dock_narrowest)
+        body.setMaximumWidth(MEASURES.dock_widest)
         splitter = QSplitter(Qt.Orientation.Vertical, body)
         splitter.setObjectName("traceSplitter")
         splitter.setHandleWidth(1)
@@ -105,21 +107,39 @@ class TraceDock(QDockWidget):
         column.setSpacing(0)
         column.addWidget(self._make_figures(full))
         column.addWidget(splitter, 1)
-        self._stack.addWidget(empty)
+        self._stack.addWidget(self._make_empty(body))
         self._stack.addWidget(full)
         body.setLayout(self._stack)
         return body
+
+    def _make_empty(self, parent: QWidget) -> QWidget:
+        page = QWidget(parent)
+        self._empty_mark = QLabel(page)
+        self._empty_mark.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        words = QLabel("Steps appear here as a run works.", page)
+        words.setObjectName("traceEmpty")
+        words.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        words.setWordWrap(True)
+        column = QVBoxLayout(page)
+        column.setSpacing(12)
+        column.addStretch(10)
+        column.addWidget(self._empty_mark)
+        column.addWidget(words)
+        column.addStretch(11)
+        return page
 
     def _make_figures(self, parent: QWidget) -> QWidget:
         panel = QWidget(parent)
         panel.setObjectName("traceFigures")
         grid = QGridLayout(panel)
-        grid.setContentsMargins(16, 0, 16, 10)
+        grid.setContentsMargins(16, 4, 16, 12)
         grid.setHorizontalSpacing(8)
         grid.setVerticalSpacing(0)
         for place, (label, _) in enumerate(words.figure_words(_NOTHING)):
             line, column = divmod(place, 3)
             head, value = QLabel(label, panel), QLabel(panel)
+            head.setFixedHeight(TYPE.figure_label.line)
+            value.setFixedHeight(TYPE.name.line)
             head.setProperty("part", "figureLabel")
             value.setProperty("part", "figure")
             grid.addWidget(head, line * 3, column)
@@ -139,7 +159,7 @@ class TraceDock(QDockWidget):
 
     def sizeHint(self) -> QSize:
         """The width of the look."""
-        return QSize(DOCK_WIDTH, 600)
+        return QSize(MEASURES.dock_width - 1, 600)
 
     @property
     def chosen_run(self) -> Run | None:
@@ -198,7 +218,5 @@ class TraceDock(QDockWidget):
         self.tree.viewport().update()  # every bar of the run has another scale now
 
     def _on_theme_changed(self) -> None:
-        tokens, ratio = self._theme.tokens, self.devicePixelRatioF()
-        for button, shape in ((self._float_button, Shape.DETACH), (self._close_button, Shape.CLOSE)):
-            button.setIcon(QIcon(shape_pixmap(shape, 14, tokens.text_2, ratio)))
-            button.setIconSize(QSize(14, 14))
+        ratio = self.devicePixelRatioF()
+        self._empty_mark.setPixmap(mark_pixmap(Mark.STEPS, _EMPTY_MARK, self._theme.tokens.text_2, ratio))

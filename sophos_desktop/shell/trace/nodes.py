@@ -1,21 +1,16 @@
 """The items of the trace and what each says: name, state, duration, bar.
 
-Invariant: pure, no Qt; an item is a run, a step of it, or a row of a step or of the run itself.
+Invariant: pure, no Qt; an item is a run, a step of it, a row of a step or of the run itself, or what is
+below a row.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sophos_desktop.core.domain.durations import between
-from sophos_desktop.core.domain.projection import (
-    JsonObject,
-    StepFold,
-    TraceRow,
-    TraceStep,
-    rows_of,
-    step_span,
-)
+from sophos_desktop.core.domain.projection import JsonObject, StepFold, TraceStep, step_span
 from sophos_desktop.core.domain.run import RunRecord, RunStatus
+from sophos_desktop.core.domain.trace_rows import TraceRow, rows_of
 from sophos_desktop.shell.trace import words
 
 _RUN_STATES = {
@@ -53,6 +48,11 @@ class Run:
     def is_running(self) -> bool:
         """True while some process works on it."""
         return self.record.status is RunStatus.RUNNING
+
+    def rows_of(self, group: TraceStep) -> list[TraceRow]:
+        """The rows of a group of the fold."""
+        waits = self.record.status is RunStatus.WAITING
+        return rows_of(group, self.record.started_at, is_running=self.is_running, is_waiting=waits)
 
     def total_ms(self, now: str) -> float:
         """How long it took, at least a millisecond; up to `now` if it goes on."""
@@ -97,7 +97,7 @@ class Node:
 
     @property
     def level(self) -> int:
-        """0 for a run, 1 below it, 2 below a step."""
+        """0 for a run, 1 below it, 2 for all that is deeper."""
         if self.parent is None:
             return 0
         return 1 if self.parent.parent is None else 2
@@ -119,14 +119,16 @@ def _outside_rows(run: Run, group: TraceStep, *, is_first: bool) -> list[TraceRo
     shown = [event for event in group.events if event["type"] != "end"]
     if is_first and shown and shown[0]["type"] == "run_started":
         shown = shown[1:]
-    outside = TraceStep(events=tuple(shown))
-    return rows_of(outside, run.record.started_at, is_running=run.is_running)
+    return run.rows_of(replace(group, events=tuple(shown)))
 
 
-def entries_of_step(run: Run, entry: Entry) -> Iterator[Entry]:
-    """What stands below a step."""
+def entries_below(run: Run, entry: Entry) -> Iterator[Entry]:
+    """What stands below a step or a row."""
+    if entry.row is not None:
+        for row in entry.row.below:
+            yield Entry(row.key, entry.group, None, row)
     if entry.step is not None:
-        for row in rows_of(entry.step, run.record.started_at, is_running=run.is_running):
+        for row in run.rows_of(entry.step):
             if row.events[0]["type"] != "end":  # the run itself says how it ended
                 yield Entry(row.key, entry.group, None, row)
 
@@ -183,6 +185,7 @@ def bar_of(node: Node, now: str) -> Bar | None:
         kind = node.step.node
     else:
         return Bar(0.0, total, total, "run", state, 0)
-    if start is None or (length is None and state != "running"):
+    if start is None or (length is None and state not in ("running", "waiting")):
         return None
-    return Bar(start, total - start if length is None else length, total, kind, state, node.level)
+    until_now = max(0.0, total - start)
+    return Bar(start, until_now if length is None else length, total, kind, state, node.level)

@@ -241,7 +241,7 @@ class TraceModel(QAbstractItemModel):
         """New items for entries, each with what is below it."""
         for position, entry in enumerate(entries, start=start):
             child = self._make(node.run, node, position, entry)
-            below = list(nodes.entries_of_step(node.run, entry))
+            below = list(nodes.entries_below(node.run, entry))
             child.children = list(self._made_of(child, below, 0))
             yield child
 
@@ -260,8 +260,8 @@ class TraceModel(QAbstractItemModel):
             if child.entry != entry:
                 child.entry = entry
                 self._changed(child)
-            if entry.step is not None:
-                self._sync(child, 0, list(nodes.entries_of_step(node.run, entry)))
+            if entry.step is not None or child.children or (entry.row is not None and entry.row.below):
+                self._sync(child, 0, list(nodes.entries_below(node.run, entry)))
             same += 1
         self._cut(node, start + same)
         fresh = entries[same:]
@@ -278,10 +278,14 @@ class TraceModel(QAbstractItemModel):
             return
         self.beginRemoveRows(self._index_of(node), length, len(node.children) - 1)
         for child in node.children[length:]:
-            for gone in (child, *child.children):
-                self._nodes.pop(gone.id, None)
+            self._forget(child)
         del node.children[length:]
         self.endRemoveRows()
+
+    def _forget(self, node: Node) -> None:
+        self._nodes.pop(node.id, None)
+        for child in node.children:
+            self._forget(child)
 
     def _changed(self, node: Node) -> None:
         index = self._index_of(node)

@@ -8,14 +8,22 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sophos_desktop.core.domain.durations import duration
-from sophos_desktop.core.domain.projection import Figures, JsonObject, TraceRow, TraceStep
+from sophos_desktop.core.domain.projection import Figures, JsonObject, TraceStep
 from sophos_desktop.core.domain.run import RunRecord, RunStatus
+from sophos_desktop.core.domain.trace_rows import TraceRow
 
 Facts = list[tuple[str, str]]
 
 _PHASES = {"load": "Load model", "prompt": "Read prompt", "think": "Think", "answer": "Answer"}
 _MESSAGES = {"user": "Your message", "assistant": "Answer", "tool": "Result"}
-_STATES = {"done": "", "running": "running", "failed": "failed", "interrupted": "not finished"}
+_STATES = {
+    "done": "",
+    "running": "running",
+    "waiting": "waits for you",
+    "failed": "failed",
+    "interrupted": "not finished",
+}
+_NOTES = {"progress": "Progress", "log": "Log", "declined": "Declined"}
 _RUN_STATES = {
     RunStatus.RUNNING: "running",
     RunStatus.WAITING: "waits for you",
@@ -49,12 +57,23 @@ def row_name(row: TraceRow) -> str:
     if row.kind in _PHASES:
         return _PHASES[row.kind]
     if row.kind == "tool":
-        return str(first.get("tool") or "Result of an earlier call")
+        again = f" · attempt {first['attempt']}" if first.get("attempt", 1) > 1 else ""
+        return f"{first.get('tool') or 'Result of an earlier call'}{again}"
     if row.kind == "question":
-        return f"Question: {first['tool']}"
+        return f"Question: {first['tool']}" + (f" · {row.answer}" if row.answer else "")
+    if row.kind == "note":
+        return _one_line(f"{_NOTES.get(first['kind'], 'Note')}: {note_words(first)}")
     if row.kind == "message":
         return _MESSAGES.get(first["message"]["role"], "Message")
     return _other_name(first)
+
+
+def note_words(event: JsonObject) -> str:
+    """What a server said while it worked; how far it is as a number, if it gave one."""
+    if event.get("progress") is None:
+        return str(event.get("text") or "")
+    far = f"{event['progress']:g}" + (f" of {event['total']:g}" if event.get("total") else "")
+    return f"{far} {event.get('text') or ''}".rstrip()
 
 
 def _calls_asked(row: TraceRow) -> int:
@@ -125,7 +144,7 @@ def row_facts(row: TraceRow) -> Facts:
         facts.append(("Took", duration(row.duration_ms)))
         facts.append(("Call ended", clock_time(first["at"])))
         return facts
-    if row.kind in ("tool", "question") and first.get("server"):
+    if row.kind in ("tool", "question", "note") and first.get("server"):
         facts.append(("Server", str(first["server"])))
         if "attempt" in first:
             facts.append(("Attempt", str(first["attempt"])))
@@ -137,13 +156,28 @@ def row_facts(row: TraceRow) -> Facts:
         facts.append(("State", state_word(row.state)))
     if "why" in first:
         facts.append(("Why", str(first["why"])))
+    if row.answer:
+        facts.append(("Decision", row.answer))
+    if first.get("level"):
+        facts.append(("Level", str(first["level"])))
     if "code" in first:
         facts.append(("Code", str(first["code"])))
-    facts.append(("Began", clock_time(first["at"])))
-    if last is not first:
-        facts.append(("Ended", clock_time((results or [last])[0]["at"])))
+    facts += _times(row, last)
     if row.duration_ms is not None:
-        facts.append(("Took", duration(row.duration_ms)))
+        facts.append(("Waited" if row.kind == "question" else "Took", duration(row.duration_ms)))
+    return facts
+
+
+def _times(row: TraceRow, last: JsonObject) -> Facts:
+    """When it began and ended; of a question, when it was asked and decided."""
+    began, ended = ("Asked", "Decided") if row.kind == "question" else ("Began", "Ended")
+    facts = [(began, clock_time(row.began_at or row.events[0]["at"]))]
+    if row.ended_at is not None:
+        facts.append((ended, clock_time(row.ended_at)))
+    elif row.kind == "tool" and row.state == "interrupted":
+        facts.append((ended, "not known"))
+    elif last is not row.events[0]:
+        facts.append((ended, clock_time(last["at"])))
     return facts
 
 

@@ -4,13 +4,28 @@ Invariant: a banner that says nothing is not on the screen; its whole text is it
 """
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QBoxLayout,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from sophos_desktop.shell.theme.follower import Theme
-from sophos_desktop.shell.theme.tokens import BANNER_HEIGHT
+from sophos_desktop.shell.theme.fonts import code_font
+from sophos_desktop.shell.theme.icons import icon
+from sophos_desktop.shell.theme.measures import MEASURES
+from sophos_desktop.shell.theme.type_scale import TYPE
 from sophos_desktop.shell.widgets.shapes import Shape, shape_pixmap
 
+_WORD_GAP = 4
 _TONE_COLOURS = {"danger": "danger", "warning": "warning", "notice": "accent", "resume": "plum"}
 
 
@@ -38,28 +53,40 @@ class Banner(QFrame):
         self._shape = shape
         self._theme = theme
         self._icon = QLabel(self)
+        self._icon.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self._title = self._label("title")
         self._text = self._label("text")
         self._code = self._label("code")
+        self._code.setFont(code_font(TYPE.badge.size))
         self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(12, 8, 8, 8)
-        self._row.setSpacing(8)
+        self._row.setContentsMargins(16, 9, 12, 9)
+        self._row.setSpacing(12)
+        self._head = QWidget(self)
+        head = self._head_row = QHBoxLayout(self._head)
+        head.setContentsMargins(0, 0, 0, 0)
+        head.setSpacing(8)
+        head.addWidget(self._title)
+        head.addWidget(self._code, 1, Qt.AlignmentFlag.AlignVCenter)
+        self._sentences = QBoxLayout(QBoxLayout.Direction.TopToBottom)
+        self._sentences.setSpacing(2)
+        self._sentences.addWidget(self._head)
+        self._sentences.addWidget(self._text, 1)
         words = QVBoxLayout()
-        words.setSpacing(2)
-        for label in (self._title, self._text, self._code):
-            words.addWidget(label)
-        self._row.addStrut(BANNER_HEIGHT - 16)
-        self._row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
+        words.setSpacing(0)
+        words.addLayout(self._sentences)
+        self._row.addStrut(MEASURES.banner - 20)
+        self._row.addWidget(self._icon)
         self._row.addLayout(words, 1)
         self._buttons = QHBoxLayout()
         self._buttons.setSpacing(8)
         if buttons_below:
             self._buttons.addStretch(1)
-            words.addSpacing(4)
+            words.addSpacing(8)
             words.addLayout(self._buttons)
         else:
             self._row.addLayout(self._buttons)
-        self._close: QToolButton | None = self._close_button() if closable else None
+        if closable:
+            self._add_close_button()
         theme.changed.connect(self._on_theme_changed)
         self._on_theme_changed()
         self.hide()
@@ -73,16 +100,17 @@ class Banner(QFrame):
         label.hide()
         return label
 
-    def _close_button(self) -> QToolButton:
+    def _add_close_button(self) -> None:
         button = QToolButton(self)
         button.setObjectName(self.objectName() + "Close")
         button.setProperty("quiet", "true")
-        button.setFixedSize(28, 28)
+        button.setFixedSize(MEASURES.icon_button, MEASURES.icon_button)
+        button.setIcon(icon(Shape.CLOSE, self._theme))
+        button.setIconSize(QSize(16, 16))
         button.setAccessibleName("Close this message")
         button.setToolTip("Close")
         button.clicked.connect(self._on_close_clicked)
-        self._row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
-        return button
+        self._row.addWidget(button)
 
     def add_button(self, name: str, text: str, *, primary: bool = False) -> QPushButton:
         """A button at the right, in the order of the calls."""
@@ -99,8 +127,47 @@ class Banner(QFrame):
         for label, words in ((self._title, title), (self._text, text), (self._code, code)):
             label.setText(words)
             label.setVisible(bool(words))
+        self._head.setVisible(bool(title or code))
         self.setAccessibleName(". ".join(part for part in (title, text, code) if part))
+        self._arrange()
         self.show()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """One line if it fits."""
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """Title and sentence side by side where both fit on one line and no code stands between them."""
+        used = self._width_of(self._title)
+        room = self.width() - self._outside()
+        code = self._width_of(self._code)
+        wanted = used + _WORD_GAP + self._width_of(self._text)
+        is_line = bool(used) and not code and "\n" not in self._text.text() and wanted <= room
+        is_long = used + (code + 8 if code else 0) > room
+        self._title.setWordWrap(is_long)
+        self._head_row.setStretch(0, 1 if is_long else 0)
+        self._head_row.setStretch(1, 0 if is_long else 1)
+        self._sentences.setDirection(
+            QBoxLayout.Direction.LeftToRight if is_line else QBoxLayout.Direction.TopToBottom
+        )
+        self._sentences.setSpacing(_WORD_GAP if is_line else 2)
+        self._row.setAlignment(
+            self._icon, Qt.AlignmentFlag.AlignVCenter if is_line else Qt.AlignmentFlag.AlignTop
+        )
+
+    @staticmethod
+    def _width_of(label: QLabel) -> int:
+        """The width of a label's words on one line."""
+        label.ensurePolished()
+        return label.fontMetrics().horizontalAdvance(label.text())
+
+    def _outside(self) -> int:
+        """The width of everything that is no words."""
+        margins = self._row.contentsMargins()
+        buttons = [part for part in self.findChildren(QAbstractButton) if not part.isHidden()]
+        beside = sum(part.sizeHint().width() + self._row.spacing() for part in buttons)
+        return margins.left() + margins.right() + MEASURES.banner_icon + self._row.spacing() + beside
 
     @property
     def title(self) -> str:
@@ -122,10 +189,6 @@ class Banner(QFrame):
         self.closed.emit()
 
     def _on_theme_changed(self) -> None:
-        tokens = self._theme.tokens
-        ratio = self.devicePixelRatioF()
-        colour = getattr(tokens, _TONE_COLOURS[self._tone])
-        self._icon.setPixmap(shape_pixmap(self._shape, 18, colour, ratio))
-        if self._close is not None:
-            self._close.setIcon(QIcon(shape_pixmap(Shape.CLOSE, 16, tokens.text_2, ratio)))
-            self._close.setIconSize(QSize(16, 16))
+        colour = getattr(self._theme.tokens, _TONE_COLOURS[self._tone])
+        pixmap = shape_pixmap(self._shape, MEASURES.banner_icon, colour, self.devicePixelRatioF())
+        self._icon.setPixmap(pixmap)

@@ -1,11 +1,15 @@
 """A small button that shows and hides a part of the window."""
 
 from PySide6.QtCore import QSize
-from PySide6.QtGui import QAction, QIcon
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from sophos_desktop.shell.theme.follower import Theme
-from sophos_desktop.shell.widgets.shapes import Shape, shape_pixmap
+from sophos_desktop.shell.theme.icons import icon
+from sophos_desktop.shell.theme.measures import MEASURES
+from sophos_desktop.shell.widgets.shapes import Shape
+
+_ICON = 16
 
 
 class PaneButton(QToolButton):
@@ -14,8 +18,6 @@ class PaneButton(QToolButton):
     def __init__(self, action: QAction, shape: Shape, theme: Theme, parent: QWidget) -> None:
         """Triggers `action`, a command that can be checked."""
         super().__init__(parent)
-        self._shape = shape
-        self._theme = theme
         what = action.text().replace("&", "")
         self.setObjectName(action.objectName().replace("action", "button"))
         self.setAccessibleName(f"Show or hide: {what}")
@@ -23,13 +25,8 @@ class PaneButton(QToolButton):
         self.setProperty("quiet", "true")
         self.setCheckable(True)
         self.setChecked(action.isChecked())
-        self.setFixedSize(24, 24)
+        self.setFixedSize(MEASURES.toggle, MEASURES.toggle)
+        self.setIcon(icon(shape, theme, "text"))
+        self.setIconSize(QSize(_ICON, _ICON))
         self.clicked.connect(action.trigger)
         action.toggled.connect(self.setChecked)
-        theme.changed.connect(self._on_theme_changed)
-        self._on_theme_changed()
-
-    def _on_theme_changed(self) -> None:
-        icon = shape_pixmap(self._shape, 16, self._theme.tokens.text_2, self.devicePixelRatioF())
-        self.setIcon(QIcon(icon))
-        self.setIconSize(QSize(16, 16))

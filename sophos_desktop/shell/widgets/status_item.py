@@ -1,10 +1,18 @@
-"""One segment of the status bar: a shape, words, and a tooltip with the reason."""
+"""One segment of the status bar: a mark, words, and a tooltip with the reason."""
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from sophos_desktop.shell.theme.follower import Theme
+from sophos_desktop.shell.theme.fonts import role_font
+from sophos_desktop.shell.theme.measures import MEASURES
+from sophos_desktop.shell.theme.type_scale import TYPE
 from sophos_desktop.shell.widgets.shapes import Shape, shape_pixmap
+
+_MARK = 14
+_DOT = 8
+_DOTS = (Shape.UP, Shape.DOWN)
 
 
 class StatusItem(QWidget):
@@ -18,33 +26,146 @@ class StatusItem(QWidget):
         self._theme = theme
         self._shape: Shape | None = None
         self._colour = "text_2"
+        self._full = ""
+        self._short = ""
+        self._is_short = False
         self._icon = QLabel(self)
         self._words = QLabel(self)
         self._words.setTextFormat(Qt.TextFormat.PlainText)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(10, 0, 10, 0)
-        row.setSpacing(6)
-        row.addWidget(self._icon)
-        row.addWidget(self._words)
+        self._words.setFont(role_font(TYPE.small))
+        self.row = QHBoxLayout(self)
+        self.row.setContentsMargins(MEASURES.status_padding, 0, MEASURES.status_padding, 0)
+        self.row.setSpacing(6)
+        self.row.addWidget(self._icon)
+        self.row.addWidget(self._words)
         theme.changed.connect(self._paint_icon)
 
     @property
     def text(self) -> str:
-        """What it says."""
-        return self._words.text()
+        """What it says where there is room."""
+        return self._full
 
-    def say(self, text: str, reason: str, shape: Shape | None = None, colour: str = "text_2") -> None:
-        """Show `text`, with `reason` as the tooltip; `colour` is the name of a token."""
-        self._words.setText(text)
+    def say(
+        self,
+        text: str,
+        reason: str,
+        shape: Shape | None = None,
+        colour: str = "text_2",
+        *,
+        short: str | None = None,
+        tone: str = "",
+    ) -> None:
+        """Show `text`, with `reason` as the tooltip; `colour` is the name of a token.
+
+        `short` stands in a narrow window; `tone` is `warning` or `danger` where the words take the colour."""
+        self._full = text
+        self._short = text if short is None else short
+        self._words.setProperty("tone", tone)
+        self._words.style().polish(self._words)
         self.setToolTip(reason)
         self.setAccessibleName(f"{self._label}: {text}")
         self.setAccessibleDescription(reason)
         self._shape = shape
         self._colour = colour
+        self._write()
         self._paint_icon()
+
+    def set_short(self, *, is_short: bool) -> None:
+        """Say less in a narrow window, or everything again."""
+        self._is_short = is_short
+        self._write()
+
+    def _write(self) -> None:
+        self._words.setText(self._short if self._is_short else self._full)
 
     def _paint_icon(self) -> None:
         self._icon.setVisible(self._shape is not None)
         if self._shape is not None:
             colour = getattr(self._theme.tokens, self._colour)
-            self._icon.setPixmap(shape_pixmap(self._shape, 12, colour, self.devicePixelRatioF()))
+            size = _DOT * 12 // 8 if self._shape in _DOTS else _MARK
+            pixmap = shape_pixmap(self._shape, size, colour, self.devicePixelRatioF())
+            if self._shape in _DOTS:
+                spare = round((size - _DOT) / 2 * pixmap.devicePixelRatioF())
+                pixmap = pixmap.copy(pixmap.rect().adjusted(spare, spare, -spare, -spare))
+            self._icon.setPixmap(pixmap)
+
+
+class ContextMeter(StatusItem):
+    """How full the model's context is; hidden until it is told."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        """Says nothing yet."""
+        super().__init__("statusContext", "Context", theme, parent)
+        self._bar = _Bar(theme, self)
+        self.row.insertWidget(0, self._bar)
+        self.hide()
+
+    def show_use(self, used_tokens: int, size_tokens: int) -> None:
+        """`used_tokens` of `size_tokens` went into the last prompt."""
+        part = min(1.0, used_tokens / size_tokens) if size_tokens else 0.0
+        percent = f"{part:.0%}".replace("%", " %")
+        words = f"{_thousands(used_tokens)} of {_thousands(size_tokens)}"
+        reason = f"The last prompt had {used_tokens:,} tokens; the context holds {size_tokens:,}."
+        self._bar.set_part(part)
+        if part >= 1.0:
+            self.say("full", reason, Shape.FAILED, "danger", tone="danger")
+        elif part >= _Bar.WARNS_FROM:
+            self.say(words, reason, Shape.WARNING, "warning", short=percent)
+        else:
+            self.say(words, reason, short=percent)
+        self.setVisible(True)
+
+
+class _Bar(QWidget):
+    """The meter itself."""
+
+    WARNS_FROM = 0.8
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._part = 0.0
+        self.setFixedSize(MEASURES.meter_width, MEASURES.meter)
+        theme.changed.connect(self.update)
+
+    def set_part(self, part: float) -> None:
+        """From 0 to 1."""
+        self._part = part
+        self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """A track and what of it is used."""
+        tokens = self._theme.tokens
+        colour = tokens.accent
+        if self._part >= self.WARNS_FROM:
+            colour = tokens.danger if self._part >= 1.0 else tokens.warning
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        radius = self.height() / 2
+        painter.setBrush(QColor(tokens.pressed))
+        painter.drawRoundedRect(QRectF(self.rect()), radius, radius)
+        used = QRectF(0, 0, max(self._part * self.width(), 2.0 if self._part else 0.0), self.height())
+        painter.setBrush(QColor(colour))
+        painter.drawRoundedRect(used, min(radius, used.width() / 2), radius)
+        painter.end()
+
+
+class SegmentLine(QFrame):
+    """The line between two segments."""
+
+    def __init__(self, parent: QWidget) -> None:
+        """As high as the words."""
+        super().__init__(parent)
+        self.setProperty("part", "segmentLine")
+        self.setFixedWidth(1)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
+
+
+def _thousands(tokens: int) -> str:
+    """`980`, `3.1k`, `16k`: sizes of contexts are powers of two, and 16,384 is called 16k."""
+    if tokens < 1000:
+        return str(tokens)
+    if tokens % 1024 == 0:
+        return f"{tokens // 1024}k"
+    return f"{tokens / 1000:.1f}k"

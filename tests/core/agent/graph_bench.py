@@ -1,6 +1,6 @@
 """The real graph, journal and file around a scripted model and scripted tools."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +14,8 @@ from sophos_desktop.core.agent.graph_runner import DrainRequest, GraphRunner, Qu
 from sophos_desktop.core.agent.run_context import RunContext
 from sophos_desktop.core.domain.conversation import Message, Role
 from sophos_desktop.core.domain.events import Event, TextDelta, ThinkingDelta
-from sophos_desktop.core.domain.ports import Decision, DecisionKind, ToolJournal
+from sophos_desktop.core.domain.policy import Policy, Verdict
+from sophos_desktop.core.domain.ports import Decision, DecisionKind, ToolJournal, ToolObserver
 from sophos_desktop.core.domain.run import RunKind
 from sophos_desktop.core.domain.specs import EngineKind, ModelEndpoint, ToolAnnotations, ToolResult, ToolSpec
 from sophos_desktop.core.store.checkpoints import open_checkpoints
@@ -43,6 +44,8 @@ class ScriptedCatalog:
         self._tools = {tool.name: tool for tool, _ in tools}
         self._behaviours = {tool.name: behaviour for tool, behaviour in tools}
         self.called: list[tuple[str, Mapping[str, Any]]] = []
+        self.observe: ToolObserver | None = None
+        """Of the latest call: what a server would say its notes to."""
 
     def tools(self) -> Sequence[ToolSpec]:
         return list(self._tools.values())
@@ -53,9 +56,31 @@ class ScriptedCatalog:
     async def settle(self, timeout_seconds: float) -> None:
         """Nothing is ever starting here."""
 
-    async def call(self, spec: ToolSpec, args: Mapping[str, Any]) -> ToolResult:
+    async def problem_with(self, spec: ToolSpec, args: Mapping[str, Any]) -> str | None:
+        return None
+
+    async def call(
+        self, spec: ToolSpec, args: Mapping[str, Any], observe: ToolObserver | None = None
+    ) -> ToolResult:
         self.called.append((spec.tool, args))
+        self.observe = observe
         return await self._behaviours[spec.name](args)
+
+
+@dataclass
+class ScriptedGate:
+    """The port ToolGate: allows what is not named here, by tool."""
+
+    verdicts: dict[str, Verdict] = field(default_factory=dict)
+    heard: dict[str, Collection[str]] = field(default_factory=dict)
+    """What servers the turn was said to have heard, by tool."""
+
+    async def judge(self, spec: ToolSpec, args: Mapping[str, Any], heard_servers: Collection[str]) -> Verdict:
+        self.heard[spec.tool] = heard_servers
+        return self.verdicts.get(spec.tool, Verdict(Policy.ALLOW))
+
+    async def offers(self, tools: Sequence[ToolSpec]) -> Sequence[ToolSpec]:
+        return tools
 
 
 @dataclass
@@ -84,9 +109,11 @@ class GraphBench:
     journal: ToolJournal
     journals: JournalStore
     catalog: ScriptedCatalog
+    gate: ScriptedGate = field(default_factory=ScriptedGate)
     sink: ListSink = field(default_factory=ListSink)
     replies: list[Sequence[Piece]] = field(default_factory=list)
     asked: list[Sequence[BaseMessage]] = field(default_factory=list)
+    offered: list[Sequence[ToolSpec]] = field(default_factory=list)
     drain: DrainRequest = field(default_factory=DrainRequest)
     drain_after_answer: bool = False
 
@@ -105,6 +132,7 @@ class GraphBench:
             sink=self.sink,
             journal=self.journal,
             catalog=self.catalog,
+            gate=self.gate,
             stream_chat=self._stream_chat,
             endpoint=endpoint,
             system_prompt=system_prompt,
@@ -121,6 +149,7 @@ class GraphBench:
         tools: Sequence[ToolSpec],
     ) -> AsyncGenerator[Piece, None]:
         self.asked.append(messages)
+        self.offered.append(tools)
         for piece in self.replies.pop(0) if self.replies else DONE:
             yield piece
         if self.drain_after_answer:
@@ -167,7 +196,11 @@ class GraphBench:
 
     async def decide(self, call_id: str, kind: DecisionKind, **more: Any) -> None:
         """The user's word on the question that is open."""
-        await self.journals.decide(CONVERSATION, Decision(call_id, 1, "uncertain", kind, **more))
+        approval = kind in ("allow", "deny")
+        decision = Decision(
+            call_id, 0 if approval else 1, "approval" if approval else "uncertain", kind, **more
+        )
+        await self.journals.decide(CONVERSATION, decision)
 
 
 @asynccontextmanager

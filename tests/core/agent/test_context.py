@@ -8,11 +8,14 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 
 from sophos_desktop.core.agent.context import (
     FIRST_TOKENS_PER_CHARACTER,
+    LEAST_FOR_TOOLS_TOKENS,
     MOST_TOKENS_PER_CHARACTER,
     Prompt,
     TokenGauge,
     fit_prompt,
 )
+from sophos_desktop.core.agent.tool_schemas import tool_size
+from sophos_desktop.core.domain.specs import ToolSpec
 from tests.core.agent.chat_support import GET_TIME
 
 
@@ -176,3 +179,40 @@ def test_an_answer_that_was_cut_while_it_only_thought_is_not_shown_to_the_engine
     prompt, shown = fitted(history, 4096, FIRST_TOKENS_PER_CHARACTER)
     assert [message.content for message in shown] == ["0 first", "2 second"]
     assert not prompt.is_trimmed
+
+
+def a_tool(number: int) -> ToolSpec:
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}}
+    return ToolSpec(f"many__t{number}", "many", f"t{number}", "Does something.", schema)
+
+
+@given(st.integers(0, 200), CONTEXTS, RATIOS)
+def test_tools_never_take_more_than_their_share(count: int, num_ctx: int, ratio: float) -> None:
+    tools = [a_tool(number) for number in range(count)]
+    prompt = fit_prompt([HumanMessage("Go")], "", tools, num_ctx, ratio)
+    share = max(num_ctx // 4, min(LEAST_FOR_TOOLS_TOKENS, num_ctx // 2)) / ratio
+    assert sum(tool_size(tool) for tool in prompt.tools) <= share
+    assert len(prompt.tools) + prompt.left_out_tools == count
+    assert bool(prompt.tools_notice()) == bool(prompt.left_out_tools)
+
+
+def test_what_tools_are_left_out_is_said() -> None:
+    prompt = fit_prompt([HumanMessage("Go")], "", [a_tool(n) for n in range(5_000)], 8_192, 0.3)
+    assert f"Only {len(prompt.tools)} of 5000 tools were offered" in prompt.tools_notice()
+    assert not prompt.is_trimmed
+
+
+def test_a_clipped_head_says_how_large_the_whole_result_is() -> None:
+    kept = {"sha256": "0" * 64, "name": "a.json", "mime_type": "x/y", "size_bytes": 60_123_456}
+    history: list[BaseMessage] = [
+        HumanMessage("Go"),
+        AIMessage("", tool_calls=[{"id": "1:0", "name": "tool", "args": {}}]),
+        ToolMessage("r" * 256_000, tool_call_id="1:0", additional_kwargs={"sophos": {"attachment": kept}}),
+    ]
+    prompt = fit_prompt(history, "", (), 8_192, 0.3)
+    assert prompt.clipped_results == 1
+    clipped = str(prompt.messages[-1].content)
+    assert len(clipped) < 8_192
+    assert clipped.endswith(
+        "[… the rest was left out; the whole result has 60.1 MB and is kept for the user …]"
+    )

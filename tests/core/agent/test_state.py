@@ -38,3 +38,12 @@ def test_the_state_that_comes_in_is_not_changed() -> None:
     state: list[BaseMessage] = [HumanMessage("old", id="1")]
     assert append_messages(state, [[HumanMessage("new", id="1")]])[0].content == "new"
     assert [message.content for message in state] == ["old"]
+
+
+def test_messages_without_an_id_take_nobodys_place() -> None:
+    first, second = HumanMessage("one"), HumanMessage("two")
+    assert append_messages([first], [[second], [HumanMessage("three")]]) == [
+        first,
+        second,
+        HumanMessage("three"),
+    ]

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from sophos_desktop.core.domain.durations import between, duration
-from sophos_desktop.core.domain.projection import Figures, StepFold, TraceStep, rows_of, step_span, steps_of
+from sophos_desktop.core.domain.projection import Figures, StepFold, TraceStep, step_span, steps_of
+from sophos_desktop.core.domain.trace_rows import TraceRow, rows_of
 
 START = "2025-01-01T10:00:00.000Z"
 
@@ -215,10 +216,140 @@ def test_how_a_call_ended(events: list[Event], is_running: bool, state: str, too
     assert (kind, found, length) == ("tool", state, took)
 
 
+def question(call: str, why: str = "approval", asked: int = 2, **more: Any) -> Event:
+    return {
+        "type": "approval_needed",
+        "tool_call_id": call,
+        "tool": call,
+        "server": "s",
+        "args": {},
+        "why": why,
+        "asked_at": at(asked),
+        **more,
+    }
+
+
+def note(call: str, text: str = "half") -> Event:
+    return {"type": "tool_note", "tool_call_id": call, "server": "s", "kind": "log", "text": text}
+
+
+def all_rows(*events: Event, is_running: bool = False, is_waiting: bool = False) -> list[TraceRow]:
+    """The rows of all groups."""
+    groups = steps_of(numbered(*events))
+    return [
+        row for group in groups for row in rows_of(group, START, is_running=is_running, is_waiting=is_waiting)
+    ]
+
+
+def attempts(rows: Sequence[TraceRow]) -> list[tuple[int, str, str | None, str | None]]:
+    """Number, state, beginning and end of each attempt."""
+    return [
+        (row.events[0]["attempt"], row.state, row.began_at, row.ended_at)
+        for row in rows
+        if row.kind == "tool"
+    ]
+
+
+def test_each_attempt_is_a_row_and_the_one_before_it_was_cut_off() -> None:
+    for is_running in (True, False):
+        made = all_rows(
+            step(1, "tools", "started"),
+            tool_call("a"),
+            NOTICE,
+            tool_call("a", 2),
+            tool_result("a"),
+            is_running=is_running,
+        )
+        assert attempts(made) == [(1, "interrupted", at(2), None), (2, "done", at(4), at(5))]
+
+
+def test_what_was_under_way_when_a_sitting_ended_is_cut_off_though_the_run_goes_on() -> None:
+    made = all_rows(step(1, "tools", "started"), tool_call("a"), END, BEGIN, tool_call("b"), is_running=True)
+    assert [state for _, state, _, _ in attempts(made)] == ["interrupted", "running"]
+
+
+def test_a_result_that_the_journal_had_completes_the_attempt_that_was_cut_off() -> None:
+    made = all_rows(
+        step(1, "tools", "started"), tool_call("a"), END, BEGIN, tool_result("a", ms=None, recorded=True)
+    )
+    assert attempts(made) == [(1, "done", at(2), None)]
+
+
+def test_notes_stand_below_their_call_and_those_of_no_call_by_themselves() -> None:
+    made = all_rows(
+        step(1, "tools", "started"),
+        tool_call("a"),
+        tool_call("b"),
+        note("a"),
+        note("b"),
+        note("a"),
+        note("c"),
+    )
+    assert [(row.kind, [below.key for below in row.below]) for row in made] == [
+        ("tool", ["4", "6"]),
+        ("tool", ["5"]),
+        ("note", []),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("why", "came_of_it", "answer"),
+    [
+        ("approval", tool_call("a"), "allowed"),
+        ("approval", tool_call("a", args={"x": 1}), "allowed with other arguments"),
+        ("approval", tool_result("a", "denied", None), "denied"),
+        ("approval", tool_result("a", "error", None), "allowed"),
+        ("approval", tool_result("a", "interrupted", None), "not decided"),
+        ("uncertain", tool_call("a", 2), "run again"),
+        ("uncertain", tool_result("a", "skipped", None), "skipped"),
+        ("uncertain", tool_result("a", "ok", None), "result entered"),
+        ("uncertain", tool_result("a", "interrupted", None), "not decided"),
+        ("uncertain", tool_result("a", "ok", None, recorded=True), "not needed: the result was there"),
+    ],
+)
+def test_what_became_of_a_question_and_how_long_it_waited(why: str, came_of_it: Event, answer: str) -> None:
+    asked, *_ = all_rows(
+        question("a", why), END, BEGIN, step(2, "tools", "started"), {**came_of_it, "at": at(4502)}
+    )
+    assert (asked.kind, asked.state, asked.answer) == ("question", "done", answer)
+    assert (asked.began_at, asked.ended_at, asked.duration_ms) == (at(2), at(4502), 4500)
+
+
+@pytest.mark.parametrize(("is_waiting", "state"), [(True, "waiting"), (False, "interrupted")])
+def test_a_question_without_an_answer_waits_or_was_never_decided(is_waiting: bool, state: str) -> None:
+    (asked, _) = all_rows(question("a"), END, is_waiting=is_waiting)
+    assert (asked.state, asked.answer, asked.duration_ms) == (state, "", None)
+
+
+def test_a_question_that_is_put_again_at_each_pause_is_one_question_that_waits_since_the_first() -> None:
+    events = numbered(
+        question("a"),
+        question("b"),
+        END,
+        BEGIN,
+        step(2, "tools", "started"),
+        tool_call("a"),
+        tool_result("a"),
+        question("b", asked=8),
+        END,
+        BEGIN,
+        tool_result("b", "denied", None),
+    )
+    fold = StepFold()
+    changed = [fold.add(event) for event in events]
+    assert (changed[5], changed[10]) == (0, 0), "an answer changes the group of its question"
+    made = [row for group in fold.steps for row in rows_of(group, START, is_running=False)]
+    questions = [row for row in made if row.kind == "question"]
+    assert [(row.answer, row.began_at, row.ended_at) for row in questions] == [
+        ("allowed", at(2), at(6)),
+        ("denied", at(2), at(11)),
+    ]
+
+
 def test_other_events_are_rows_of_their_own() -> None:
-    question = {"type": "approval_needed", "tool_call_id": "a", "tool": "t", "server": "s", "args": {}}
     kinds = [
-        row[0] for row in rows(question, NOTICE, {"type": "recovered", "what": "w"}, message("u", "user"))
+        row[0]
+        for row in rows(question("a"), NOTICE, {"type": "recovered", "what": "w"}, message("u", "user"))
     ]
     assert kinds == ["question", "notice", "notice", "message"]
 

@@ -1,13 +1,14 @@
 """The document against golden files, byte for byte, and against a reader of Markdown."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from sophos_desktop.core.domain.conversation import MessageState
+from sophos_desktop.core.domain.conversation import AttachmentRef, MessageState, ToolCall
 from sophos_desktop.core.domain.run import RunStatus
 from sophos_desktop.core.export.markdown import Transcript, markdown_document
 from tests.core.export import samples
@@ -62,6 +63,19 @@ def test_no_text_changes_what_stands_around_it(text: str, thinking: str, outcome
     assert re.search(".*\n(?:.*\n)*?".join(ours), "\n".join(headings(document)) + "\n"), document
     html = READER.render(document)
     assert "<p>The <em>last</em> word.</p>\n<blockquote>\n<p><strong>Run failed</strong>" in html, document
+
+
+@pytest.mark.parametrize("text", ["the head", "```\nopen", "~~~ [result of 60.1 MB, kept whole as", "<!--"])
+def test_a_result_that_is_kept_whole_says_where_whatever_its_head_is(text: str) -> None:
+    ref = AttachmentRef("1a2b3c4d" * 8, "draw.json", "application/json", 60_123_456)
+    message = replace(samples.result(2, "m1:0", text), attachments=(ref,))
+    calls = (ToolCall("m1:0", "files", "draw", {}),)
+    asking = replace(samples.answer(1, "I draw."), tool_calls=calls)
+    conversation = samples.a_conversation("x")
+    for messages in ([asking, message], [message]):
+        document = "".join(markdown_document(Transcript(conversation, messages, [], [])))
+        html = READER.render(document)
+        assert html.endswith("<p>[result of 60.1 MB, kept whole as attachment 1a2b3c4d]</p>\n"), document
 
 
 def test_the_words_of_a_message_stay_as_they_were_written() -> None:

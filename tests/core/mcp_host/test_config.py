@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from sophos_desktop.core.domain.fingerprints import server_fingerprint
 from sophos_desktop.core.mcp_host.config import LoadedConfig, McpConfigSource, ServerConfig
 
 _SHIPPED = Path(__file__).parents[3] / "config" / "mcp.json"
@@ -92,7 +93,8 @@ def test_an_unset_variable_fails_that_server_by_name_and_no_other(tmp_path: Path
     [
         ("", "line 1: it is empty"),
         ("  \n", "line 1: it is empty"),
-        ('{\n  "a": {},\n}', "line 3: it is not JSON"),
+        ('{\n  "a": {},\n', "line 3: it is not JSON"),
+        ('{\n  /* "a": {} */\n  b\n}', "line 3: it is not JSON"),
         ('{"a": ', "line 1: it is not JSON"),
         ("[]", "line 1: it must be an object"),
         ('{\n"mcpServers": []}', 'line 2: "mcpServers" must be an object'),
@@ -139,10 +141,13 @@ def test_the_last_good_entries_stay_while_the_file_is_broken(tmp_path: Path) -> 
         ({"command": "x", "env": {"A": 1}}, '"env" must be an object'),
         ({"command": "x", "disabled": "yes"}, '"disabled" must be true or false'),
         ({"command": "x", "approval": "maybe"}, '"approval" must be'),
-        ({"command": "x", "approval": "deny"}, "this version cannot ask before a call"),
         ({"command": "x", "timeout_seconds": 0}, '"timeout_seconds" must be a number above 0'),
         ({"command": "x", "timeout_seconds": True}, '"timeout_seconds" must be a number above 0'),
         ({"url": ["x"]}, '"url" must be a text'),
+        ({"serverUrl": ""}, '"serverUrl" must be a text'),
+        ({"command": ["npx", "-y", "x"]}, 'write its first part there and the others into "args"'),
+        ({"type": "sse", "url": "https://example.org/sse"}, 'the old transport "sse" is not spoken here'),
+        ({"command": "x", "env": {"K": "${input:key}"}}, "${input:key} is a question that VS Code asks"),
     ],
 )
 def test_a_wrong_entry_fails_alone_with_its_line(tmp_path: Path, entry: Any, words: str) -> None:
@@ -170,3 +175,90 @@ def test_a_byte_order_mark_and_a_schema_link_do_no_harm(tmp_path: Path) -> None:
     config = _source(tmp_path, '\ufeff{"$schema": "https://example.org", "a": {"command": "x"}}').load()
     assert [server.name for server in config.servers] == ["a", "fetch", "memory"]
     assert config.notices == ()
+
+
+def test_comments_and_trailing_commas_are_tolerated(tmp_path: Path) -> None:
+    text = """{
+  // mine, and a // in a text is none
+  "mcpServers": {
+    "a": {"command": "x", "args": ["http://a/*b*/",], /* no key yet */ },
+  },
+}"""
+    config = _source(tmp_path, text).load()
+    assert config.notices == ()
+    assert _server(config, "a").args == ("http://a/*b*/",)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"servers": {"a": {"type": "stdio", "command": "x"}}, "inputs": []},
+        {"mcp": {"servers": {"a": {"command": "x"}}}, "editor.fontSize": 12},
+        {"context_servers": {"a": {"command": "x", "source": "custom"}}},
+    ],
+)
+def test_the_places_of_other_programs_are_known(tmp_path: Path, document: Any) -> None:
+    config = _load(tmp_path, document)
+    assert [server.name for server in config.servers] == ["a", "fetch", "memory"]
+    assert _server(config, "a").command == "x"
+    assert config.notices == ()
+
+
+def test_a_server_may_be_called_servers(tmp_path: Path) -> None:
+    config = _load(tmp_path, {"servers": {"command": "x"}})
+    assert _server(config, "servers").command == "x"
+
+
+@pytest.mark.parametrize("key", ["url", "serverUrl", "httpUrl"])
+def test_the_address_has_several_names(tmp_path: Path, key: str) -> None:
+    server = _server(_load(tmp_path, {"a": {key: "https://example.org/mcp"}}), "a")
+    assert (server.transport, server.url) == ("http", "https://example.org/mcp")
+    assert server.problem is None
+
+
+def test_variables_as_other_programs_write_them_are_filled_in(tmp_path: Path) -> None:
+    args = ["${env:KEY}", "${KEY:-unused}", "${OTHER:-spare}", "${OTHER:-}", "${userHome}/x"]
+    server = _server(_load(tmp_path, {"a": {"command": "x", "args": args}}, KEY="k"), "a")
+    assert server.args == ("k", "k", "spare", "", f"{Path.home()}/x")
+
+
+def test_the_fingerprint_is_that_of_the_entry_as_it_was_written(tmp_path: Path) -> None:
+    entry = {"command": "${KEY}", "args": ["a"], "env": {"A": "1"}}
+    written = server_fingerprint("${KEY}", ["a"], None)
+    assert _server(_load(tmp_path, {"a": entry}, KEY="x"), "a").fingerprint == written
+    changed = {**entry, "env": {"A": "2"}, "timeout_seconds": 5}
+    assert _server(_load(tmp_path, {"a": changed}, KEY="y"), "a").fingerprint == written
+    assert _server(_load(tmp_path, {"a": {**entry, "args": ["b"]}}), "a").fingerprint != written
+    assert _server(_load(tmp_path, {"a": {"args": ["b"]}}), "a").fingerprint == ""
+
+
+def test_an_entry_of_the_user_under_a_built_in_name_is_not_built_in(tmp_path: Path) -> None:
+    shipped = json.loads(_SHIPPED.read_text(encoding="utf-8"))["mcpServers"]["memory"]
+    assert not _server(_load(tmp_path, {"memory": shipped}), "memory").built_in
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("", "needs a name"),
+        ("a\nb", "cannot be printed"),
+        ("\u202eb", "cannot be printed"),
+        ("x" * 101, "longer"),
+    ],
+)
+def test_a_hostile_name_fails_its_server_and_is_shown_on_one_line(
+    tmp_path: Path, name: str, words: str
+) -> None:
+    config = _load(tmp_path, {name: {"command": "x"}})
+    assert words in str(_server(config, name).problem)
+    (notice,) = config.notices
+    assert notice.text.isprintable()
+    assert len(notice.text) < 600
+
+
+def test_trust_is_what_the_caller_settles(tmp_path: Path) -> None:
+    config = _load(tmp_path, {"a": {"command": "x", "trusted": True}, "b": {"command": "y"}})
+    assert _server(config, "a").trusted
+    settled = config.trusting({"b"})
+    assert [server.name for server in settled.servers if server.trusted] == ["b"]
+    assert [server.name for server in settled.only("a").servers] == ["a"]

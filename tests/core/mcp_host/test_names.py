@@ -1,7 +1,10 @@
 """What the names of tools promise."""
 
+import hashlib
+import json
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,3 +45,49 @@ def test_every_name_is_safe_short_and_unique(server: str, tool: str, server2: st
     name, name2 = model_name(server, tool), model_name(server2, tool2)
     assert re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name)
     assert (name == name2) == ((server, tool) == (server2, tool2))
+
+
+_RELATED = st.sampled_from(
+    ["a", "a-b", "a_b", "a__b", "a_", "_", "", "é", "\ud800", "語", "s" * 64, "s" * 128]
+)
+_any_name = st.one_of(
+    _name, st.text(max_size=130), _RELATED, st.builds("".join, st.lists(_RELATED, max_size=3))
+)
+
+
+@given(st.sets(st.tuples(_any_name, _any_name), max_size=30))
+def test_however_many_tools_there_are_each_has_a_safe_name_of_its_own(tools: set[tuple[str, str]]) -> None:
+    names = {model_name(server, tool) for server, tool in tools}
+    assert len(names) == len(tools)
+    assert all(re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name) for name in names)
+
+
+@given(_any_name, _any_name)
+def test_a_name_that_was_given_can_be_taken_by_no_other_tool(server: str, tool: str) -> None:
+    given_name = model_name(server, tool)
+    for cut in range(len(given_name)):
+        other = given_name[:cut], given_name[cut:].removeprefix("__")
+        assert model_name(*other) != given_name or other == (server, tool)
+
+
+@pytest.mark.parametrize("length", [61, 62, 63, 64, 65, 128])
+def test_names_that_differ_behind_the_64th_character_stay_distinct(length: int) -> None:
+    names = {model_name("files", "t" * length + end) for end in ("a", "b", "")}
+    assert len(names) == 3
+
+
+def test_names_of_which_nothing_safe_is_left_stay_distinct() -> None:
+    pairs = [("語", "語"), ("語", "本"), ("", ""), ("", "_"), ("_", "")]
+    names = {model_name(*pair) for pair in pairs}
+    assert len(names) == len(pairs)
+    assert all(name.startswith("tool__tool_") for name in names)
+
+
+def test_a_name_is_the_same_for_ever() -> None:
+    assert model_name("my files", "read file") == f"my_files__read_file_{_digest('my files', 'read file')}"
+    assert model_name("a-b", "t") == "a-b__t"
+    assert model_name("a_b", "t") == "a_b__t"
+
+
+def _digest(server: str, tool: str) -> str:
+    return hashlib.sha256(json.dumps([server, tool]).encode()).hexdigest()[:10]

@@ -169,9 +169,9 @@ async def test_garbage_on_stdout_is_reported_by_line_and_survived() -> None:
         result = await host.call(tool(host, "garbage", "chatty"), {})
         assert result.text == "fine"
         tail = status_of(host, "garbage").stderr_tail
-        assert "[stdout, no message: Welcome to the scripted server]" in tail
-        assert "[stdout, no message: Calling the tool now!]" in tail
-        assert '[stdout, no message: {"jsonrpc": "2.0", "id": 5]' in tail
+        assert "[stdout line 1, no message: Welcome to the scripted server]" in tail
+        assert "[stdout line 5, no message: Calling the tool now!]" in tail
+        assert '[stdout line 6, no message: {"jsonrpc": "2.0", "id": 5]' in tail
         assert len(tail) == 4
 
 
@@ -280,7 +280,6 @@ async def test_servers_that_cannot_run_say_why() -> None:
     configs = [
         ServerConfig("off", disabled=True),
         ServerConfig("wrong", problem='"args" must be a list of texts'),
-        ServerConfig("remote", url="https://example.org/mcp"),
     ]
     async with running_host(*configs) as host:
         await host.settle(1)
@@ -288,7 +287,6 @@ async def test_servers_that_cannot_run_say_why() -> None:
         assert states["off"] == (ServerState.STOPPED, "Switched off in mcp.json.")
         assert states["wrong"][0] is ServerState.FAILED
         assert '"args" must be a list of texts' in states["wrong"][1]
-        assert states["remote"] == (ServerState.FAILED, "HTTP servers come with a later version.")
         with pytest.raises(ToolServerDown, match="Switched off"):
             await host.call(_spec("off"), {})
         with pytest.raises(ToolServerDown, match="no tool server"):
@@ -303,6 +301,22 @@ async def test_the_shipped_fetch_server_starts(tmp_path: Path) -> None:
         await ready(host, "fetch")
         (spec,) = host.tools()
         assert (spec.name, spec.trusted) == ("fetch__fetch", True)
+
+
+async def test_trust_given_and_taken_while_the_server_runs_counts_from_then_on() -> None:
+    async with running_host(scripted("lines", "append_line")) as host:
+        await ready(host, "lines")
+        assert not tool(host, "lines", "read_lines").trusted
+        host.trust("lines", trusted=True)
+        name = tool(host, "lines", "read_lines").name
+        found = host.find(name)
+        assert found is not None
+        assert (found.trusted, tool(host, "lines", "read_lines").trusted) == (True, True)
+        await host.restart("lines")
+        assert tool(host, "lines", "read_lines").trusted
+        host.trust("lines", trusted=False)
+        assert not tool(host, "lines", "read_lines").trusted
+        host.trust("nobody", trusted=True)
 
 
 class _Clock:

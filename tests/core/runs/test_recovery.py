@@ -13,11 +13,14 @@ import pytest
 
 from sophos_desktop.core.assembly import Core
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
+from sophos_desktop.core.domain.events import ToolCallFinished
+from sophos_desktop.core.runs.questions import OpenStep
 from sophos_desktop.core.runs.recovery import CHILD_TOKEN_VARIABLE
 from sophos_desktop.foundation.ids import new_id
 from tests.core.store.store_fixture import connected, rows_of
 from tests.support.core_fixture import (
     LINES,
+    append,
     calls,
     end_of,
     ended,
@@ -27,6 +30,7 @@ from tests.support.core_fixture import (
     say,
     slow_append,
     transcript,
+    until_event,
     until_let_go,
     until_lines,
 )
@@ -174,6 +178,42 @@ async def test_a_run_with_an_open_question_waits(
         assert question.run_id == waiting.run_id
 
 
+@pytest.mark.parametrize("writes_are_there", [True, False])
+async def test_recovery_counts_the_calls_of_the_open_step_and_the_messages(
+    data_dir: Path, server: OllamaServer, tmp_path: Path, writes_are_there: bool
+) -> None:
+    file = tmp_path / "lines.txt"
+    slow = {**slow_append(file, "c"), "name": "other__slow_append"}
+    server.script(calls(append(file, "a"), append(file, "b"), slow))
+    async with open_test_core(data_dir, server, mcp={**LINES, "other": LINES["lines"]}) as core:
+        handle = await core.runs.start(None, "Go")
+        await until_event(handle, ToolCallFinished, 2)
+        await until_lines(file, 3)
+        core.runs.stop(handle.conversation_id)
+        await ended(handle)
+        await until_let_go(core, handle)
+    if not writes_are_there:  # killed between the journal and the checkpointer
+        change(data_dir, "DELETE FROM writes WHERE task_path LIKE '%push%' AND channel = 'messages'")
+    change(data_dir, LEFT_RUNNING + ", unfinished = 0")
+    change(data_dir, "UPDATE conversations SET message_count = 77")
+    async with open_test_core(data_dir, server) as core:
+        (found,) = core.recovered
+        assert found.what == (
+            "it was interrupted and can be resumed: 2 finished results are taken over, 1 call is uncertain"
+        )
+        assert await told(core, handle.run_id) == [found.what]
+        thread = await core.runs._stores.graph.read(handle.conversation_id)
+        conversation = await core.conversations.find(handle.conversation_id)
+        assert conversation.message_count == thread.message_count
+        assert conversation.resumable
+
+
+def test_the_calls_of_an_open_step_in_words() -> None:
+    assert OpenStep().words() == ""
+    words = OpenStep(finished=1, uncertain=2, not_sent=1).words()
+    assert words == "1 finished result is taken over, 2 calls are uncertain, 1 call is not made yet"
+
+
 async def test_a_thread_that_cannot_be_read_fails_its_run_alone_and_gives_the_text_back(
     data_dir: Path, server: OllamaServer
 ) -> None:
@@ -282,3 +322,20 @@ async def test_a_process_that_only_has_the_number_of_an_orphan_is_left_alone(
         async with open_test_core(data_dir, server):
             assert stranger.poll() is None
             assert rows_of(paths_of(data_dir).database, "SELECT * FROM children") == []
+
+
+async def test_any_claim_ends_the_children_of_a_process_that_died_meanwhile(
+    data_dir: Path, server: OllamaServer
+) -> None:
+    async with open_test_core(data_dir, server) as core:
+        with child_of("orphan") as orphan:
+            started = psutil.Process(orphan.pid).create_time()
+            change(
+                data_dir,
+                "INSERT INTO children VALUES ('orphan', 'dead', 'tool', ?, ?)",
+                orphan.pid,
+                started,
+            )
+            await say(core, None, "A new conversation")
+            await asyncio.to_thread(orphan.wait, 10)
+        assert rows_of(paths_of(data_dir).database, "SELECT * FROM children") == []

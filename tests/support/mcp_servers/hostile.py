@@ -45,6 +45,13 @@ def slow_start(argument: str) -> None:
     Server([Tool("hello", lambda _: text("hello"))]).run()
 
 
+def waits_for(argument: str) -> None:
+    """Answers nothing until the file ARGUMENT is there."""
+    while not os.path.exists(argument):  # noqa: PTH110
+        time.sleep(0.01)
+    Server([Tool("hello", lambda _: text("hello"))]).run()
+
+
 def dies_in_call(argument: str) -> None:
     """One tool ends the process, one is killed; `hello` works."""
 
@@ -158,11 +165,16 @@ def asks_the_client(argument: str) -> None:
         ("roots/list", {}),
         ("sampling/createMessage", {"messages": [], "maxTokens": 5}),
         ("elicitation/create", {"message": "name?", "requestedSchema": {"type": "object", "properties": {}}}),
+        ("sampling/createMessage", {"messages": "wrong"}),
+        ("tasks/list", {}),
+        ("no/such/method", {}),
+        ("ping", {}),
     ]
 
     def ask(arguments: Mapping[str, Any]) -> dict[str, Any]:
         replies = [server.ask(method, params) for method, params in requests]
-        return text("\n".join(str(reply.get("error", {}).get("message")) for reply in replies))
+        errors = [reply.get("error") for reply in replies]
+        return text("\n".join(f"{error['code']} {error['message']}" if error else "{}" for error in errors))
 
     server.tools = [Tool("ask", ask)]
     server.run()

@@ -7,6 +7,7 @@ ready in a fraction of a second. Each call runs in a thread, so that a slow one 
 import json
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -49,11 +50,19 @@ def text(content: str, *, is_error: bool = False) -> dict[str, Any]:
 
 
 class Server:
-    """Answers on stdin and stdout until stdin ends. `on_message` sees everything that comes in."""
+    """Answers on stdin and stdout until stdin ends. `on_message` sees everything that comes in.
+
+    `extra_entries` are listed after the tools, whatever they are; `lists` holds what else is listed, by kind
+    (`resources`, `prompts`); `asked` counts the requests by method, each list once however many pages."""
 
     def __init__(self, tools: list[Tool], on_message: Callable[[dict[str, Any]], None] | None = None) -> None:
         self.tools = tools
         self.page_size = 2
+        self.extra_entries: list[Any] = []
+        self.lists: dict[str, list[Any]] = {}
+        self.greeting: dict[str, Any] = {}
+        self.asked: Counter[str] = Counter()
+        self._calling = threading.local()
         self._on_message = on_message or (lambda message: None)
         self._lock = threading.Lock()
         self._answers: dict[str, dict[str, Any]] = {}
@@ -77,6 +86,15 @@ class Server:
             self._answered.wait_for(lambda: request_id in self._answers, timeout=10)
             return self._answers[request_id]
 
+    @property
+    def progress_token(self) -> Any:
+        """Within a tool: the token of its call."""
+        return self._calling.token
+
+    def notify(self, method: str, **params: Any) -> None:
+        """Send a notification."""
+        self.send({"method": f"notifications/{method}", "params": params})
+
     def run(self) -> None:
         """Serve until stdin ends."""
         for line in sys.stdin:
@@ -92,8 +110,8 @@ class Server:
                 self._answered.notify_all()
         elif method == "initialize":
             self.send({"id": request_id, "result": self._greeting(message["params"])})
-        elif method == "tools/list":
-            self.send({"id": request_id, "result": self._page(message.get("params") or {})})
+        elif method in ("tools/list", "resources/list", "prompts/list"):
+            self._list(str(method).partition("/")[0], request_id, message.get("params") or {})
         elif method == "tools/call":
             threading.Thread(target=self._call, args=(request_id, message["params"]), daemon=True).start()
         elif method == "ping":
@@ -102,17 +120,28 @@ class Server:
     def _greeting(self, params: Mapping[str, Any]) -> dict[str, Any]:
         return {
             "protocolVersion": params["protocolVersion"],
-            "capabilities": {"tools": {"listChanged": True}},
+            "capabilities": {kind: {"listChanged": True} for kind in ("tools", *self.lists)},
             "serverInfo": {"name": "scripted", "version": "1"},
+            **self.greeting,
         }
 
-    def _page(self, params: Mapping[str, Any]) -> dict[str, Any]:
+    def _list(self, kind: str, request_id: object, params: Mapping[str, Any]) -> None:
         start = int(params.get("cursor") or 0)
+        self.asked[f"{kind}/list"] += start == 0
+        everything = self.lists.get(kind, [])
+        if kind == "tools":
+            everything = [*(tool.described() for tool in self.tools), *self.extra_entries]
+        if (page := self.page(kind, everything, start)) is not None:
+            self.send({"id": request_id, "result": page})
+
+    def page(self, kind: str, everything: list[Any], start: int) -> dict[str, Any] | None:
+        """One page of a list; may be replaced. None: no answer."""
         end = start + self.page_size
-        page: dict[str, Any] = {"tools": [tool.described() for tool in self.tools[start:end]]}
-        return page | ({"nextCursor": str(end)} if end < len(self.tools) else {})
+        page: dict[str, Any] = {kind: everything[start:end]}
+        return page | ({"nextCursor": str(end)} if end < len(everything) else {})
 
     def _call(self, request_id: object, params: Mapping[str, Any]) -> None:
+        self._calling.token = (params.get("_meta") or {}).get("progressToken")
         handler = next((tool.handler for tool in self.tools if tool.name == params["name"]), None)
         if handler is None:
             self.send({"id": request_id, "error": {"code": -32602, "message": "Unknown tool"}})

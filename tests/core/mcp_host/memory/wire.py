@@ -1,19 +1,17 @@
-"""Talks to a memory server, ours or the reference, in raw lines; and installs the reference."""
+"""Talks to a memory server, ours or the reference, in raw lines."""
 
 import json
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.support.node_packages import server_command
+
 PROJECT = Path(__file__).parents[4]
-REFERENCE = "@modelcontextprotocol/server-memory"
-REFERENCE_VERSION = "2026.8.31"
 OURS = (sys.executable, "-m", "sophos_desktop.core.mcp_host.servers.memory")
 Json = dict[str, Any]
 
@@ -86,21 +84,8 @@ def serving(command: tuple[str, ...], file: Path) -> Iterator[Wire]:
 
 
 def reference_command() -> tuple[str, ...]:
-    """The pinned reference server, installed once below `build/`."""
-    folder = PROJECT / "build" / "node" / f"server-memory-{REFERENCE_VERSION}"
-    program = folder / "node_modules" / REFERENCE / "dist" / "index.js"
-    if not program.exists():
-        npm = shutil.which("npm")
-        assert npm is not None, "npm is missing"
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
-            options = ("--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error")
-            wanted = f"{REFERENCE}@{REFERENCE_VERSION}"
-            subprocess.run([npm, "install", *options, "--prefix", temporary, wanted], check=True, timeout=100)
-            if not folder.exists():  # complete or not at all, also if two test runs install at once
-                Path(temporary).rename(folder)
-                Path(temporary).mkdir()
-    return ("node", str(program))
+    """The pinned reference server."""
+    return server_command("server-memory")
 
 
 def entity(name: str, *observations: str, kind: str = "thing") -> Mapping[str, Any]:

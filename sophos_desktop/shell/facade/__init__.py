@@ -12,10 +12,15 @@ from typing import Any, Protocol
 from sophos_desktop.core.domain.conversation import Conversation, Message
 from sophos_desktop.core.domain.events import Notice, RunEvent
 from sophos_desktop.core.domain.exports import ExportFormat
-from sophos_desktop.core.domain.ports import DecisionKind
 from sophos_desktop.core.domain.run import RunRecord
 from sophos_desktop.core.domain.specs import EngineChoice, EngineKind, EngineStatus, ServerStatus
+from sophos_desktop.core.domain.trust import Trust
 from sophos_desktop.foundation.paths import AppPaths
+from sophos_desktop.shell.facade.deleting import Deletions
+from sophos_desktop.shell.facade.deleting import MemoryFact as MemoryFact
+from sophos_desktop.shell.facade.questions import Decisions as Decisions
+from sophos_desktop.shell.facade.questions import PendingDecision as PendingDecision
+from sophos_desktop.shell.facade.questions import ServerEntries as ServerEntries
 
 
 class RunHandle(Protocol):
@@ -65,7 +70,7 @@ class Runs(Protocol):
         """Call `listener` with the id of each conversation whose run starts, changes or ends."""
 
 
-class Conversations(Protocol):
+class Conversations(Deletions, Protocol):
     """Reads and changes conversations."""
 
     async def find_all(
@@ -120,42 +125,23 @@ class Neighbours(Protocol):
         """Ask for its stop. False if none runs."""
 
 
-class PendingDecision(Protocol):
-    """A call that waits for the user's word."""
+class Queue(Protocol):
+    """The message that waits until its conversation's run has completed: one a conversation."""
 
-    @property
-    def conversation_id(self) -> str:
-        """Where it waits."""
+    async def put(self, conversation_id: str, text: str) -> None:
+        """Queue a message, in place of one that waits already. Raises SophosError BAD_REQUEST, STORE_*."""
 
-    @property
-    def tool_call_id(self) -> str:
-        """Which call."""
+    async def get(self, conversation_id: str) -> str | None:
+        """The message that waits, or None."""
 
-    @property
-    def server(self) -> str:
-        """Its server."""
+    async def remove(self, conversation_id: str) -> bool:
+        """Take it back. False if it was sent, or taken back, meanwhile."""
 
-    @property
-    def tool(self) -> str:
-        """Its tool."""
+    async def send(self, conversation_id: str) -> RunHandle:
+        """Send it now. Raises SophosError NOT_FOUND (none waits), and what `Runs.start` raises."""
 
-    @property
-    def args(self) -> Mapping[str, Any]:
-        """Its arguments."""
-
-    @property
-    def why(self) -> str:
-        """`uncertain` or `approval`."""
-
-
-class Decisions(Protocol):
-    """The questions that runs wait for."""
-
-    async def pending(self, conversation_id: str | None = None) -> Sequence[PendingDecision]:
-        """The open ones."""
-
-    async def decide(self, conversation_id: str, tool_call_id: str, kind: DecisionKind) -> object:
-        """Answer one. Raises SophosError DECISION_STALE."""
+    async def deny_all_and_send(self, conversation_id: str, text: str) -> RunHandle:
+        """Deny every call that waits, and send a message instead. Raises what `Runs.start` raises."""
 
 
 class Check(Protocol):
@@ -236,6 +222,29 @@ class SettingItem(Protocol):
         """`default`, the path of the user's file, or the name of a variable of the environment."""
 
 
+class ServerTrust(Protocol):
+    """Whose hints count."""
+
+    def of(self, name: str) -> Trust:
+        """Where a server stands."""
+
+    async def trust(self, name: str) -> Trust:
+        """Trust it as it is now. Raises SophosError BAD_REQUEST, STORE_*."""
+
+    async def revoke(self, name: str) -> Trust:
+        """Take the user's word back. Raises SophosError BAD_REQUEST, STORE_*."""
+
+
+class ToolDefinitions(Protocol):
+    """Tools that changed since they were last seen."""
+
+    def changes(self) -> Sequence[Notice]:
+        """What was different since the start."""
+
+    def subscribe(self, listener: Callable[[Notice], None]) -> Callable[[], None]:
+        """Call `listener` with each change."""
+
+
 class ToolHost(Protocol):
     """Restarts tool servers."""
 
@@ -285,6 +294,14 @@ class Core(Protocol):
         """Decisions."""
 
     @property
+    def queue(self) -> Queue:
+        """Queued messages."""
+
+    @property
+    def direct_calls(self) -> object:
+        """What calls tools outside any run; `Conversations` takes it."""
+
+    @property
     def engines(self) -> Engines:
         """Engines."""
 
@@ -295,6 +312,18 @@ class Core(Protocol):
     @property
     def tool_host(self) -> ToolHost:
         """What restarts the tool servers."""
+
+    @property
+    def mcp(self) -> ServerEntries:
+        """What is configured of the tool servers."""
+
+    @property
+    def trust(self) -> ServerTrust:
+        """Whose hints count."""
+
+    @property
+    def definitions(self) -> ToolDefinitions:
+        """Tools that changed."""
 
     @property
     def doctor(self) -> Doctor:

@@ -1,0 +1,1 @@
+"""The questions about tool calls, as cards with buttons."""

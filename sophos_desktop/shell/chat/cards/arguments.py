@@ -1,0 +1,106 @@
+"""Reads a call's arguments as a person edits them, and takes an address apart.
+
+Invariant: pure, no Qt; nothing is read in two ways: a key that stands twice, `NaN`, or anything but an
+object is refused, so that what a person reads is what is sent.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from sophos_desktop.shell.transcript.drawable_text import drawable_code
+
+_LINE = 160
+
+
+class ArgumentsUnreadable(ValueError):
+    """The text is no JSON object; the message says where and why, without a full stop."""
+
+
+def pretty_arguments(args: Mapping[str, Any]) -> str:
+    """Arguments as they stand in the field."""
+    return json.dumps(dict(args), ensure_ascii=False, indent=2, default=str)
+
+
+def short_arguments(args: Mapping[str, Any]) -> str:
+    """Arguments to be read only: on one line if that is not long."""
+    line = json.dumps(dict(args), ensure_ascii=False, default=str)
+    return line if len(line) <= _LINE else pretty_arguments(args)
+
+
+def read_arguments(text: str) -> dict[str, Any]:
+    """The arguments in a text. Raises ArgumentsUnreadable."""
+    try:
+        found = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        raise ArgumentsUnreadable(f"Line {error.lineno}, column {error.colno}: {_words(error.msg)}") from None
+    except RecursionError:
+        raise ArgumentsUnreadable("The arguments are nested too deeply") from None
+    if not isinstance(found, dict):
+        raise ArgumentsUnreadable("The arguments are an object: { … }")
+    return found
+
+
+def _words(message: str) -> str:
+    """The parser's words, as the end of a sentence."""
+    text = message.split(":", maxsplit=1)[0].replace("Expecting", "expected").replace(" delimiter", "")
+    return text[:1].lower() + text[1:]
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ArgumentsUnreadable(f"“{twice}” stands there twice")
+    return found
+
+
+def _refuse_constant(word: str) -> None:
+    raise ArgumentsUnreadable(f"{word} is not a value of JSON")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A web address in three parts that add up to it; `host` is where it really goes."""
+
+    before: str
+    host: str
+    after: str
+
+    @property
+    def whole(self) -> str:
+        """The address as it is drawn."""
+        return f"{self.before}{self.host}{self.after}"
+
+
+def address_of(args: Mapping[str, Any]) -> Address | None:
+    """The address in `url`, drawable, marks that turn the direction of writing shown as such; None without
+    one."""
+    text = args.get("url")
+    if not isinstance(text, str):
+        return None
+    shown = drawable_code(text).replace("\n", "\ufffd").replace("\r", "\ufffd").replace("\t", "\ufffd")
+    host = host_of(args)
+    mark = shown.find("://")
+    authority = mark + 3 if mark >= 0 else 0
+    end = min((at for at in (shown.find(sign, authority) for sign in "/?#\\") if at >= 0), default=len(shown))
+    # What stands before the last @ is a name, however much it looks like a host.
+    start = shown.rfind("@", authority, end) + 1 or authority
+    at = shown.lower().find(host, start, end) if host else -1
+    if at < 0:
+        return Address(shown, "", "")
+    return Address(shown[:at], shown[at : at + len(host)], shown[at + len(host) :])
+
+
+def host_of(args: Mapping[str, Any]) -> str:
+    """The host in `url`, lower case; empty if there is none."""
+    text = args.get("url")
+    if not isinstance(text, str):
+        return ""
+    try:
+        return (urlsplit(text).hostname or "").lower()
+    except ValueError:
+        return ""

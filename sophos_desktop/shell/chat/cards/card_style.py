@@ -1,0 +1,65 @@
+"""The style sheet of cards and of what stands between transcript and composer.
+
+Invariant: a pure function of the tokens; the rules reach only into the part that they are set on.
+"""
+
+from sophos_desktop.shell.theme.tokens import Tokens
+
+
+def card_style(t: Tokens) -> str:
+    """The rules of the column of cards."""
+    m, type_ = t.measures, t.type
+    code = f"font-size: {type_.code.size}px;"
+    return f"""
+#cardColumn, #cardColumn > QWidget, #cardRows {{ background: {t.paper}; border: none; }}
+QFrame[part="card"] {{ background: {t.raised}; border: 1px solid {t.warning_line};
+  border-radius: {m.card_radius}px; }}
+QFrame[part="card"][settled="true"] {{ border-color: {t.border_strong}; }}
+QFrame[part="cardHead"] {{ background: {t.warning_soft}; border: none;
+  border-bottom: 1px solid {t.warning_line};
+  border-top-left-radius: {m.card_radius - 1}px; border-top-right-radius: {m.card_radius - 1}px; }}
+QFrame[part="cardHead"][shut="true"] {{ border-bottom: none;
+  border-bottom-left-radius: {m.card_radius - 1}px; border-bottom-right-radius: {m.card_radius - 1}px; }}
+QFrame[part="cardHead"][settled="true"] {{ background: {t.raised}; border-bottom-color: {t.border}; }}
+QFrame[part="card"] QLabel {{ background: transparent; border: none; color: {t.text}; }}
+QFrame[part="card"] QLabel[part="server"] {{ color: {t.text_2}; }}
+QFrame[part="card"] QLabel[part="tool"] {{ {code} font-weight: {type_.tool_name.weight}; }}
+QFrame[part="card"] QLabel[part="state"] {{ color: {t.warning}; }}
+QFrame[part="card"] QLabel[part="state"][settled="true"] {{ color: {t.text_2}; }}
+QFrame[part="card"] QLabel[part="question"] {{ font-weight: {type_.title.weight}; }}
+QFrame[part="card"] QLabel[part="note"] {{ color: {t.text_2}; }}
+QFrame[part="card"] QLabel[part="small"] {{ color: {t.text_2}; font-size: {type_.small.size}px; }}
+QFrame[part="card"] QLabel[part="problem"] {{ color: {t.danger}; font-size: {type_.small.size}px; }}
+QFrame[part="card"] QPlainTextEdit {{ background: {t.raised}; color: {t.code_text};
+  border: 1px solid {t.border_control}; border-radius: {m.button_radius}px; padding: 4px 6px;
+  selection-background-color: {t.accent}; selection-color: {t.on_accent}; }}
+QFrame[part="card"] QPlainTextEdit:focus {{ border: 2px solid {t.accent}; padding: 3px 5px; }}
+QFrame[part="card"] QPlainTextEdit[invalid="true"] {{ border: 2px solid {t.danger}; padding: 3px 5px; }}
+QFrame[part="card"] QPlainTextEdit:read-only {{ background: {t.window}; color: {t.text_2};
+  border-color: {t.border}; }}
+QFrame[part="card"] QPlainTextEdit[plain="true"] {{ background: {t.raised}; color: {t.code_text};
+  border: 2px solid transparent; padding: 0; margin-left: -4px; }}
+QFrame[part="card"] QPlainTextEdit[plain="true"]:focus {{ border-color: {t.accent}; }}
+QFrame[part="card"] QPushButton {{ min-height: {m.button_in_row - 2}px;
+  padding: 0 {m.button_padding_in_row - 1}px; }}
+QFrame[part="card"] QPushButton[link="true"] {{ background: transparent; border: none; color: {t.accent};
+  font-size: {type_.small.size}px; font-weight: 400; text-decoration: underline; padding: 0; }}
+"""
+
+
+def asking_style(t: Tokens) -> str:
+    """A question above the composer: raised, with the line of what it is about."""
+    return f"""
+QFrame[tone="warning"] {{ background: {t.raised}; border: 1px solid {t.warning_line};
+  border-radius: {t.measures.card_radius}px; }}
+QFrame[tone="warning"] QLabel[part="title"] {{ color: {t.text}; font-weight: 400; }}
+"""
+
+
+def queued_style(t: Tokens) -> str:
+    """The message that waits for its turn."""
+    return f"""
+#queuedMessage {{ background: transparent; border: 1px dashed {t.border_control};
+  border-radius: {t.measures.card_radius}px; }}
+#queuedMessage QLabel {{ background: transparent; border: none; color: {t.text_2}; }}
+"""

@@ -1,0 +1,94 @@
+"""Shows the message that waits for its turn, above the composer.
+
+Invariant: it decides nothing; its whole text is its tooltip and its accessible name.
+"""
+
+from PySide6.QtCore import QSize, Qt, Signal, SignalInstance
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
+
+from sophos_desktop.shell.chat.cards.card import MarkView
+from sophos_desktop.shell.chat.cards.card_style import queued_style
+from sophos_desktop.shell.theme.follower import Theme
+from sophos_desktop.shell.theme.icons import Mark, icon
+from sophos_desktop.shell.theme.measures import MEASURES
+
+_HEIGHT = 36
+_ICON = 16
+
+
+class QueuedBar(QFrame):
+    """Hidden while nothing waits; lives as long as its window."""
+
+    edit_wanted = Signal()
+    remove_wanted = Signal()
+    send_wanted = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        """Shows nothing."""
+        super().__init__(parent)
+        self.setObjectName("queuedMessage")
+        self.setFixedHeight(_HEIGHT)
+        self._theme = theme
+        self._text = ""
+        self._label = QLabel(self)
+        self._label.setObjectName("queuedText")
+        self._label.setTextFormat(Qt.TextFormat.PlainText)
+        self._label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.send_button = QPushButton("Send now", self)
+        self.send_button.setObjectName("queuedSend")
+        self.send_button.setProperty("row", "true")
+        self.send_button.setAccessibleName("Send the queued message now")
+        self.send_button.clicked.connect(lambda: self.send_wanted.emit())
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 0, 4, 0)
+        row.setSpacing(4)
+        row.addWidget(MarkView(Mark.QUEUED, "text_2", _ICON, theme, self))
+        row.addSpacing(4)
+        row.addWidget(self._label, 1)
+        row.addWidget(self.send_button)
+        row.addWidget(self._tool("queuedEdit", Mark.EDIT, "Edit the queued message", self.edit_wanted))
+        row.addWidget(self._tool("queuedRemove", Mark.CLOSE, "Remove the queued message", self.remove_wanted))
+        theme.changed.connect(self._on_theme_changed)
+        self._on_theme_changed()
+        self.hide()
+
+    def _tool(self, name: str, mark: Mark, words: str, wanted: SignalInstance) -> QToolButton:
+        button = QToolButton(self)
+        button.setObjectName(name)
+        button.setProperty("quiet", "true")
+        button.setFixedSize(MEASURES.icon_button, MEASURES.icon_button)
+        button.setIcon(icon(mark, self._theme))
+        button.setIconSize(QSize(_ICON, _ICON))
+        button.setAccessibleName(words)
+        button.setToolTip(words)
+        button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        button.clicked.connect(lambda: wanted.emit())
+        return button
+
+    @property
+    def text(self) -> str:
+        """The message; empty if none waits."""
+        return self._text
+
+    def show_text(self, text: str, *, can_send: bool) -> None:
+        """Show the message that waits; an empty text hides the bar."""
+        self._text = text
+        self.send_button.setVisible(can_send)
+        self.setToolTip(text)
+        self.setAccessibleName(f"Next: {text}" if text else "")
+        self._elide()
+        self.setVisible(bool(text))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """As much of it as fits."""
+        super().resizeEvent(event)
+        self._elide()
+
+    def _elide(self) -> None:
+        line = f"Next: {' '.join(self._text.split())}"
+        width = self._label.width()
+        self._label.setText(self._label.fontMetrics().elidedText(line, Qt.TextElideMode.ElideRight, width))
+
+    def _on_theme_changed(self) -> None:
+        self.setStyleSheet(queued_style(self._theme.tokens))

@@ -1,0 +1,195 @@
+"""Says that a conversation was deleted and lets it be taken back; below it, what stays in the memory.
+
+Invariant: it decides nothing and keeps no time; its countdown is told to the eye alone, so that a screen
+reader is not talked at each second.
+"""
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from sophos_desktop.shell.theme.follower import Theme
+from sophos_desktop.shell.theme.icons import Mark, icon
+from sophos_desktop.shell.theme.measures import MEASURES
+from sophos_desktop.shell.theme.tokens import Tokens
+
+_HEIGHT = 32
+_ICON = 14
+_NARROW = 120  # in a rail only the button has room
+
+
+class UndoBar(QFrame):
+    """Hidden while there is nothing to say; lives as long as its window."""
+
+    undo_wanted = Signal()
+    facts_wanted = Signal()
+    facts_closed = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        """Shows nothing."""
+        super().__init__(parent)
+        self.setObjectName("undoBar")
+        self._theme = theme
+        self._has_deletion = self._has_facts = False
+        self._deletion = QFrame(self)
+        self._deletion.setObjectName("undoDeletion")
+        self._deletion.setFixedHeight(_HEIGHT)
+        self._text = _ElidedLabel("undoText", self._deletion)
+        self._seconds = QLabel(self._deletion)
+        self._seconds.setObjectName("undoSeconds")
+        self.undo_button = _button(self._deletion, "undoDelete", "Undo")
+        self.undo_button.clicked.connect(lambda: self.undo_wanted.emit())
+        self._row = _row(self._deletion)
+        self._row.addWidget(self._text, 1)
+        self._row.addWidget(self._seconds)
+        self._row.addWidget(self.undo_button)
+        self._facts = QFrame(self)
+        self._facts.setObjectName("undoFacts")
+        self._facts.setFixedHeight(_HEIGHT)
+        self._facts_text = _ElidedLabel("undoFactsText", self._facts)
+        self.facts_button = _button(self._facts, "undoFactsRemove", "Remove…")
+        self.facts_button.clicked.connect(lambda: self.facts_wanted.emit())
+        self.close_button = QToolButton(self._facts)
+        self.close_button.setObjectName("undoFactsKeep")
+        self.close_button.setAccessibleName("Leave them in the memory")
+        self.close_button.setToolTip("Leave them in the memory")
+        self.close_button.setFixedSize(MEASURES.icon_button_in_bar, MEASURES.icon_button_in_bar)
+        self.close_button.setIconSize(QSize(_ICON, _ICON))
+        self.close_button.setIcon(icon(Mark.CLOSE, theme, "on_tip"))
+        self.close_button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.close_button.clicked.connect(lambda: self.facts_closed.emit())
+        row = _row(self._facts)
+        row.addWidget(self._facts_text, 1)
+        row.addWidget(self.facts_button)
+        row.addWidget(self.close_button)
+        self._column = QVBoxLayout(self)
+        self._column.setSpacing(4)
+        self._column.addWidget(self._deletion)
+        self._column.addWidget(self._facts)
+        theme.changed.connect(self._on_theme_changed)
+        self._on_theme_changed()
+        self._fit()
+
+    @property
+    def says(self) -> str:
+        """What it says of the deletion; empty if there is none to take back."""
+        return self._text.whole if self._has_deletion else ""
+
+    @property
+    def says_of_facts(self) -> str:
+        """What it says of the memory; empty if there is nothing to say."""
+        return self._facts_text.whole if self._has_facts else ""
+
+    def show_deletion(self, title: str, seconds_left: int) -> None:
+        """The newest deletion that can be taken back."""
+        self._has_deletion = True
+        self._text.say(f"Deleted “{' '.join(title.split())}”")
+        self.undo_button.setAccessibleName(f"Undo: {self._text.whole}")
+        self._seconds.setText(f"{seconds_left} s")
+        self._fit()
+
+    def hide_deletion(self) -> None:
+        """Nothing can be taken back any more."""
+        self._has_deletion = False
+        self._fit()
+
+    def show_facts(self, text: str, *, can_remove: bool) -> None:
+        """What stays in the memory, or became of it."""
+        self._has_facts = True
+        self._facts_text.say(text)
+        self.facts_button.setVisible(can_remove)
+        self._fit()
+
+    def hide_facts(self) -> None:
+        """Nothing is to be said of the memory."""
+        self._has_facts = False
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """As much as fits."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        is_narrow = self.width() < _NARROW
+        side = 2 if is_narrow else MEASURES.row_inset
+        self._column.setContentsMargins(side, 4, side, MEASURES.row_inset)
+        self._row.setContentsMargins(0 if is_narrow else MEASURES.field_padding, 0, 0 if is_narrow else 4, 0)
+        if self.undo_button.property("narrow") != is_narrow:
+            self.undo_button.setProperty("narrow", is_narrow)
+            self.undo_button.style().unpolish(self.undo_button)
+            self.undo_button.style().polish(self.undo_button)
+        self._text.setHidden(is_narrow)
+        self._seconds.setHidden(is_narrow)
+        self._deletion.setHidden(not self._has_deletion)
+        self._facts.setHidden(not self._has_facts or is_narrow)
+        self.setHidden(not self._has_deletion and not self._has_facts)
+
+    def _on_theme_changed(self) -> None:
+        self.setStyleSheet(_style(self._theme.tokens))
+
+
+class _ElidedLabel(QLabel):
+    """One line that ends in dots where it does not fit; the whole is its tooltip."""
+
+    def __init__(self, name: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.whole = ""
+        self.setObjectName(name)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+
+    def say(self, text: str) -> None:
+        self.whole = text
+        self.setToolTip(text)
+        self.setAccessibleName(text)
+        self._elide()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._elide()
+
+    def _elide(self) -> None:
+        fitting = self.fontMetrics().elidedText(self.whole, Qt.TextElideMode.ElideRight, self.width())
+        if fitting != self.text():
+            self.setText(fitting)
+
+
+def _button(parent: QWidget, name: str, text: str) -> QPushButton:
+    button = QPushButton(text, parent)
+    button.setObjectName(name)
+    button.setAccessibleName(text)
+    button.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+    return button
+
+
+def _row(frame: QFrame) -> QHBoxLayout:
+    row = QHBoxLayout(frame)
+    row.setContentsMargins(MEASURES.field_padding, 0, 4, 0)
+    row.setSpacing(4)
+    return row
+
+
+def _style(t: Tokens) -> str:
+    m = t.measures
+    return f"""
+#undoBar {{ background: transparent; border: none; }}
+#undoDeletion, #undoFacts {{ background: {t.tip}; border: none; border-radius: {m.tip_radius}px; }}
+#undoBar QLabel {{ background: transparent; border: none; color: {t.on_tip};
+  font-size: {t.type.small.size}px; }}
+#undoBar QPushButton {{ background: transparent; border: 1px solid transparent; color: {t.on_tip};
+  min-height: 22px; padding: 0 6px; font-size: {t.type.small.size}px; text-decoration: underline; }}
+#undoBar QPushButton[narrow="true"] {{ padding: 0; }}
+#undoBar QPushButton:hover, #undoBar QPushButton:pressed {{ border-color: {t.on_tip}; }}
+#undoBar QToolButton {{ background: transparent; border: 1px solid transparent; padding: 0; }}
+#undoBar QToolButton:hover {{ border-color: {t.on_tip}; }}
+"""

@@ -1,0 +1,113 @@
+"""The style sheet's rules for single parts of the window: list, conversation, banners, trace, dialogs.
+
+Invariant: pure functions of the tokens; each rule is bound to an object name or a property of the part.
+"""
+
+from sophos_desktop.shell.theme.tokens import Tokens
+
+_TONES = {
+    "danger": ("danger_soft", "danger_line"),
+    "warning": ("warning_soft", "warning_line"),
+    "notice": ("accent_soft", "accent_line"),
+}
+
+
+def lists(t: Tokens) -> str:
+    """The list of conversations and the rail."""
+    m = t.measures
+    return f"""
+#listPanel {{ background: {t.window}; }}
+#conversationList {{ background: {t.window}; border: none; outline: none; }}
+#conversationList QLineEdit {{ padding: 0 6px; min-height: {m.field_in_row - 4}px; border-width: 2px;
+  border-color: {t.accent}; }}
+#railLine {{ background: {t.border}; }}
+#listRail QToolButton[count="waiting"] {{ color: {t.warning}; font-size: {t.type.small.size}px; }}
+#listRail QToolButton[count="running"] {{ color: {t.accent}; font-size: {t.type.small.size}px; }}
+"""
+
+
+def chat(t: Tokens) -> str:
+    """The conversation around the transcript."""
+    m = t.measures
+    return f"""
+#chatView {{ background: {t.paper}; }}
+#transcript {{ background: {t.paper}; color: {t.text}; border: none; selection-background-color: {t.accent};
+  selection-color: {t.on_accent}; }}
+#emptyTitle {{ color: {t.text}; font-size: {t.type.heading_1.size}px; font-weight: 600; }}
+#emptyNote {{ color: {t.text_2}; }}
+#composerFrame {{ background: {t.raised}; border: 1px solid {t.border_control};
+  border-radius: {m.composer_radius}px; }}
+#composerFrame[focused="true"] {{ border-color: {t.accent}; }}
+#composer {{ background: transparent; color: {t.text}; border: none; selection-background-color: {t.accent};
+  selection-color: {t.on_accent}; }}
+#composerHint {{ color: {t.text_3}; font-size: {t.type.small.size}px; }}
+"""
+
+
+def banners(t: Tokens) -> str:
+    """Messages with buttons, in the tone of what they say."""
+    m = t.measures
+    rules = [
+        f'QFrame[tone="{name}"] {{ background: {getattr(t, ground)}; border: 1px solid {getattr(t, line)};'
+        f" border-radius: {m.card_radius}px; }}"
+        for name, (ground, line) in _TONES.items()
+    ]
+    rules.append(
+        f"""
+QFrame[tone="resume"] {{ background: {t.window}; border: none; border-bottom: 1px solid {t.border};
+  border-left: {m.resume_bar_width}px solid {t.plum}; border-radius: 0; }}
+QFrame[tone] QLabel {{ background: transparent; border: none; color: {t.text_2}; }}
+QFrame[tone] QLabel[part="title"] {{ color: {t.text}; font-weight: 600; }}
+QFrame[tone] QLabel[part="code"] {{ color: {t.text_2}; font-size: {t.type.badge.size}px; }}
+"""
+    )
+    return "\n".join(rules)
+
+
+def trace(t: Tokens) -> str:
+    """The trace dock."""
+    m = t.measures
+    return f"""
+QMainWindow::separator {{ background: {t.border}; width: 1px; height: 1px; }}
+QDockWidget {{ background: {t.window}; color: {t.text}; }}
+#traceTitleBar, #traceBodyPanel, #traceDetails, #traceFigures {{ background: {t.window}; }}
+#traceTitle {{ font-weight: 600; color: {t.text}; }}
+#traceEmpty {{ color: {t.text_2}; font-size: {t.type.small.size}px; }}
+#traceTree {{ background: {t.window}; color: {t.text}; border: none; outline: none;
+  border-top: 1px solid {t.border}; selection-background-color: {t.selected}; selection-color: {t.text};
+  show-decoration-selected: 1; }}
+#traceTree::item {{ border: none; }}
+#traceTree::item:hover {{ background: {t.hover}; }}
+#traceTree::item:selected {{ background: {t.selected}; }}
+#traceDetailsTitle {{ color: {t.text}; font-weight: 500; }}
+#traceBody {{ background: {t.sunken}; color: {t.code_text}; border: 1px solid {t.border};
+  border-radius: {m.button_radius}px; padding: 4px; selection-background-color: {t.accent};
+  selection-color: {t.on_accent}; }}
+QLabel[part="figureLabel"] {{ color: {t.text_2}; font-size: {t.type.figure_label.size}px; }}
+QLabel[part="figure"] {{ color: {t.text}; font-weight: 500; }}
+QLabel[part="label"] {{ color: {t.text_2}; }}
+QLabel[part="value"] {{ color: {t.text}; }}
+"""
+
+
+def dialogs(t: Tokens) -> str:
+    """The windows beside the main window."""
+    m = t.measures
+    return f"""
+QWidget[part="dialogBody"] {{ background: {t.paper}; border-bottom: 1px solid {t.border}; }}
+QDialog QScrollArea, QDialog QScrollArea > QWidget > QWidget {{ background: {t.paper}; }}
+QDialog QLabel {{ color: {t.text}; }}
+QDialog QLabel[part="note"] {{ color: {t.text_2}; font-size: {t.type.small.size}px; }}
+QDialog QLabel[part="problem"] {{ color: {t.danger}; font-size: {t.type.small.size}px; }}
+QLabel[part="section"] {{ font-weight: 600; padding: 10px 0 4px 0; }}
+QLabel[part="dialogTitle"] {{ font-size: {t.type.heading_2.size}px; font-weight: 600; }}
+QDialog QListWidget {{ background: {t.paper}; color: {t.text}; border: 1px solid {t.border};
+  border-radius: {m.card_radius}px; outline: none; padding: 4px; }}
+QDialog QListWidget::item {{ padding: 6px; border-radius: {m.button_radius}px; color: {t.text}; }}
+QDialog QListWidget::item:hover {{ background: {t.hover}; }}
+QDialog QListWidget::item:selected {{ background: {t.selected}; color: {t.text}; }}
+QDialog QListWidget:focus {{ border: 1px solid {t.accent}; }}
+QDialog QPlainTextEdit {{ background: {t.sunken}; color: {t.code_text}; border: 1px solid {t.border};
+  border-radius: {m.card_radius}px; padding: 6px; selection-background-color: {t.accent};
+  selection-color: {t.on_accent}; }}
+"""

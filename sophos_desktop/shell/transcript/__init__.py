@@ -1,0 +1,1 @@
+"""The painted transcript: Markdown in segments, laid out only where it is seen."""

@@ -1,0 +1,1 @@
+"""What stands between the texts of a conversation: real widgets, one class each."""

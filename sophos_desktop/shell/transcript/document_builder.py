@@ -1,0 +1,338 @@
+"""Writes a segment into a small QTextDocument.
+
+Invariant: only text, our own formats and our own images of formulas enter the document: nothing of an answer
+can make Qt read a file or open a connection. The same segment, environment, style and width give the same
+document.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetricsF, QTextCharFormat, QTextCursor, QTextDocument, QTextOption
+
+from sophos_desktop.shell.transcript import math_rules
+from sophos_desktop.shell.transcript.built import QUOTE_PROPERTY, BuiltSegment, CodeBox, QuoteBar, TaskBox
+from sophos_desktop.shell.transcript.canvas import Canvas
+from sophos_desktop.shell.transcript.code_blocks import code_line_format, language_name
+from sophos_desktop.shell.transcript.drawable_text import drawable_code
+from sophos_desktop.shell.transcript.environment import MarkdownEnvironment
+from sophos_desktop.shell.transcript.inline_writer import InlineWriter, holds_formula
+from sophos_desktop.shell.transcript.math_images import MathImages
+from sophos_desktop.shell.transcript.segments import Segment, SegmentKind
+from sophos_desktop.shell.transcript.style import (
+    TranscriptTheme,
+    characters,
+    fixed_line,
+    growing_line,
+    set_margins,
+)
+from sophos_desktop.shell.transcript.tables import MOST_COLUMNS, TableWriter, column_widths, rows_of
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
+_BULLETS = ("•", "◦", "▪")
+_TASK_MARKS = {True: "☑", False: "☐"}
+_RULE_HEIGHT = 17
+
+
+def build(
+    document: QTextDocument,
+    segment: Segment,
+    environment: MarkdownEnvironment,
+    style: TranscriptTheme,
+    width: int,
+    math: MathImages,
+) -> BuiltSegment:
+    """Fill `document` (what was in it goes) for a column of `width` pixels, and set its text width.
+
+    `environment` has been told of the segment (`update`).
+    """
+    canvas = Canvas(document, style, width, math)
+    if segment.kind is SegmentKind.CODE:
+        _write_code_segment(canvas, segment)
+    else:
+        _Blocks(canvas, environment, segment).write()
+    return canvas.finish()
+
+
+def extend_code(
+    document: QTextDocument, before: Segment, now: Segment, built: BuiltSegment, style: TranscriptTheme
+) -> BuiltSegment | None:
+    """Add what came to an open piece of code, without building it again.
+
+    None, and the document is as it was, if the piece did not just grow at its end: then build it.
+    """
+    is_same = now.kind is SegmentKind.CODE and replace(before, end=0, text="") == replace(now, end=0, text="")
+    old, new = drawable_code(before.code), drawable_code(now.code)
+    if not is_same or now.has_end or not new.startswith(old) or len(built.code_boxes) != 1 or not old:
+        return None
+    if new == old:
+        return built
+    cursor = QTextCursor(document)
+    cursor.movePosition(QTextCursor.MoveOperation.End)
+    line_format = cursor.blockFormat()
+    text = style.code()
+    for number, line in enumerate(new[len(old) :].split("\n")):
+        if number:
+            cursor.insertBlock(line_format, text)
+        cursor.insertText(line, text)
+    box = replace(built.code_boxes[0], last_block=document.blockCount() - 1, source=now.code)
+    natural = max(built.natural_width, _code_width(new[len(old) :], style, box.left))
+    return replace(built, code_boxes=(box,), natural_width=natural)
+
+
+def _write_code_segment(canvas: Canvas, segment: Segment) -> None:
+    style = canvas.style
+    left = segment.depth * style.indent + segment.quote * (style.quote_bar + style.quote_padding)
+    box = CodeBox(0, 0, left, segment.language, segment.code, not segment.continues, not segment.goes_on)
+    _write_code(canvas, box, wraps=False)
+    canvas.natural_width = max(canvas.natural_width, _code_width(segment.code, style, left))
+
+
+def _code_width(code: str, style: TranscriptTheme, left: int) -> int:
+    longest = max(code.expandtabs(8).split("\n"), key=len)
+    advance = QFontMetricsF(style.code_font(style.code_size)).horizontalAdvance(drawable_code(longest))
+    return int(advance) + 1 + left + 2 * style.code_padding
+
+
+def _write_code(canvas: Canvas, box: CodeBox, *, wraps: bool) -> None:
+    style = canvas.style
+    text = style.code()
+    top = canvas.take_gap(style.gap, style.code_bar + 1) if box.is_first else canvas.take_gap(0)
+    first = canvas.next_block
+    for number, line in enumerate(drawable_code(box.source).split("\n")):
+        block = code_line_format(style, box.left, top=0 if number else top, wraps=wraps)
+        canvas.begin_block(block, text)
+        canvas.insert(line, text)
+    name = language_name(box.language)
+    canvas.code_boxes.append(
+        replace(box, first_block=first, last_block=canvas.cursor.blockNumber(), language=name)
+    )
+    canvas.keep_below(style.code_bottom + 1 if box.is_last else 0)
+
+
+class _Blocks:
+    """Writes the blocks of one segment."""
+
+    def __init__(self, canvas: Canvas, environment: MarkdownEnvironment, segment: Segment) -> None:
+        self._canvas = canvas
+        self._environment = environment
+        self._segment = segment
+        self._inline = InlineWriter(canvas, environment)
+        self._left = segment.depth * canvas.style.indent
+        self._base = canvas.style.reading()
+        self._bases: list[QTextCharFormat] = []
+        self._numbers: list[int | None] = []
+        self._marker = ""
+        self._task: bool | None = None
+        self._quotes: list[tuple[int, int]] = []
+        self._is_list_start = False
+        self._number = segment.number
+
+    def write(self) -> None:
+        tokens = self._environment.read(self._segment)
+        is_piece = self._segment.continues
+        if is_piece and self._segment.quote:
+            self._open_quote()
+        index = 0
+        while index < len(tokens):
+            index = self._block(tokens, index)
+        if is_piece and self._segment.quote:
+            self._close_quote()
+
+    def _block(self, tokens: "Sequence[Token]", index: int) -> int:
+        token = tokens[index]
+        kind = token.type
+        if kind == "paragraph_open":
+            self._paragraph(tokens[index + 1], is_tight=token.hidden)
+            return index + 3
+        if kind == "heading_open":
+            self._heading(tokens[index + 1], int(token.tag[1]))
+            return index + 3
+        if kind == "table_open":
+            return self._table(tokens, index)
+        if kind in ("fence", "code_block"):
+            self._code(token, is_last_token=index == len(tokens) - 1)
+        elif kind == math_rules.BLOCK:
+            self._flush_marker()
+            self._inline.display_formula(token, self._base, self._left)
+        elif kind == "hr":
+            self._rule()
+        else:
+            self._container(token)
+        return index + 1
+
+    # Containers.
+
+    def _container(self, token: "Token") -> None:
+        kind = token.type
+        if kind in ("bullet_list_open", "ordered_list_open"):
+            self._open_list(token)
+        elif kind in ("bullet_list_close", "ordered_list_close"):
+            self._numbers.pop()
+            self._left -= self._canvas.style.indent
+        elif kind == "list_item_open":
+            self._marker = self._next_marker()
+            self._task = token.meta.get("checked")
+        elif kind in ("list_item_close", "footnote_reference_close"):
+            self._flush_marker()
+            if kind == "footnote_reference_close":
+                self._base = self._bases.pop()
+                self._left -= self._canvas.style.indent
+        elif kind == "blockquote_open":
+            self._flush_marker()
+            self._open_quote()
+        elif kind == "blockquote_close":
+            self._close_quote()
+        elif kind == "footnote_reference_open":
+            self._open_footnote(str(token.meta["label"]))
+
+    def _open_list(self, token: "Token") -> None:
+        self._flush_marker()
+        number = int(token.attrs.get("start", 1)) if token.type == "ordered_list_open" else None
+        if number is not None and self._number is not None and not self._numbers:
+            number, self._number = self._number, None
+        self._is_list_start = not self._numbers
+        self._numbers.append(number)
+        self._left += self._canvas.style.indent
+
+    def _next_marker(self) -> str:
+        number = self._numbers[-1]
+        if number is None:
+            return _BULLETS[min(len(self._numbers), len(_BULLETS)) - 1]
+        self._numbers[-1] = number + 1
+        return f"{number}."
+
+    def _open_quote(self) -> None:
+        style = self._canvas.style
+        self._quotes.append((self._canvas.next_block, self._left))
+        self._left += style.quote_bar + style.quote_padding
+        self._bases.append(self._base)
+        self._base = characters(style.font(style.reading_size), style.text_2)
+
+    def _close_quote(self) -> None:
+        style = self._canvas.style
+        first, left = self._quotes.pop()
+        self._left -= style.quote_bar + style.quote_padding
+        self._base = self._bases.pop()
+        last = self._canvas.next_block - 1
+        if last >= first:
+            block = self._canvas.document.findBlockByNumber(first)
+            is_right = block.blockFormat().layoutDirection() is Qt.LayoutDirection.RightToLeft
+            self._canvas.quote_bars.append(QuoteBar(first, last, left, is_right))
+
+    def _open_footnote(self, label: str) -> None:
+        style = self._canvas.style
+        number = self._environment.footnote_number(label)
+        self._bases.append(self._base)
+        self._base = characters(style.font(style.small_size), style.text_2)
+        self._left += style.indent
+        self._marker = f"{number}." if number is not None else f"{label}."
+
+    # Blocks.
+
+    def _paragraph(self, inline: "Token", *, is_tight: bool) -> None:
+        style = self._canvas.style
+        is_list_start, self._is_list_start = self._is_list_start, False
+        gap = 0 if is_tight and not is_list_start else style.gap
+        if self._segment.continues and self._canvas.next_block == 0:
+            gap = 0
+        marker, self._marker = self._marker, ""
+        task, self._task = self._task, None
+        is_first = True
+
+        def begin() -> None:
+            nonlocal is_first
+            mark = marker if is_first else ""
+            self._begin_paragraph(inline, gap if is_first else style.gap, mark, task)
+            is_first = False
+
+        if marker:
+            begin()  # a marker stands there even if what follows is a picture
+        self._inline.write(inline, self._base, begin, is_begun=bool(marker), left=self._left)
+
+    def _begin_paragraph(self, inline: "Token", gap: int, marker: str, task: bool | None) -> None:  # noqa: FBT001
+        canvas, style = self._canvas, self._canvas.style
+        is_small = self._base.font().pixelSize() == style.small_size
+        line = style.small_line if is_small else style.reading_line
+        block = growing_line(line) if holds_formula(inline) else fixed_line(line)
+        block.setTopMargin(canvas.take_gap(gap))
+        set_margins(block, inline.content, self._left, canvas.right_margin)
+        if self._quotes:
+            block.setProperty(QUOTE_PROPERTY, len(self._quotes))
+        if marker:
+            block.setTextIndent(-style.indent)
+            block.setTabPositions([QTextOption.Tab(style.indent, QTextOption.TabType.LeftTab)])
+        canvas.begin_block(block, self._base)
+        if marker:
+            is_right = block.layoutDirection() is Qt.LayoutDirection.RightToLeft
+            # Qt sets no tab in a first line that is outdented to the right.
+            self._write_marker(marker, task, "\u2002" if is_right else "\t")
+
+    def _write_marker(self, marker: str, task: bool | None, space: str) -> None:  # noqa: FBT001
+        canvas = self._canvas
+        text = QTextCharFormat(self._base)
+        text.setForeground(characters(self._base.font(), canvas.style.text_3).foreground())
+        if task is not None:
+            canvas.task_boxes.append(TaskBox(canvas.position, task))
+            marker = _TASK_MARKS[task]
+        canvas.insert(marker + space, text)
+
+    def _flush_marker(self) -> None:
+        """An item that does not begin with a paragraph has its marker on a line of its own."""
+        if self._marker:
+            from markdown_it.token import Token
+
+            empty = Token("inline", "", 0, children=[])
+            self._paragraph(empty, is_tight=True)
+
+    def _heading(self, inline: "Token", level: int) -> None:
+        canvas, style = self._canvas, self._canvas.style
+        self._flush_marker()
+        text = style.heading(level)
+        line = style.heading_line(level)
+        block = growing_line(line) if holds_formula(inline) else fixed_line(line)
+        block.setTopMargin(canvas.take_gap(style.heading_gap))
+        set_margins(block, inline.content, self._left, 0)
+        block.setHeadingLevel(level)
+        canvas.begin_block(block, text)
+        self._inline.write(inline, text)
+
+    def _rule(self) -> None:
+        canvas = self._canvas
+        self._flush_marker()
+        block = fixed_line(_RULE_HEIGHT)
+        block.setTopMargin(canvas.take_gap(0))
+        block.setLeftMargin(self._left)
+        canvas.begin_block(block, characters(canvas.style.font(1), canvas.style.text))
+        canvas.rules.append(canvas.cursor.blockNumber())
+
+    def _code(self, token: "Token", *, is_last_token: bool) -> None:
+        self._flush_marker()
+        words = token.info.split()
+        goes_on = self._segment.goes_on and is_last_token
+        source = token.content.removesuffix("\n")
+        box = CodeBox(0, 0, self._left, words[0] if words else "", source, is_last=not goes_on)
+        _write_code(self._canvas, box, wraps=True)
+
+    def _table(self, tokens: "Sequence[Token]", index: int) -> int:
+        end = index
+        while tokens[end].type != "table_close":
+            end += 1
+        self._flush_marker()
+        rows = rows_of(tokens[index:end])
+        is_piece = self._segment.kind is SegmentKind.TABLE and self._segment.continues
+        style = self._canvas.style
+        measured = rows_of(self._environment.read_lead(self._segment)) if is_piece else rows
+        if is_piece:
+            del rows[:1]
+        widths = column_widths(measured, style, max(0, self._canvas.width - self._left))
+        if len(widths) > MOST_COLUMNS:
+            box = CodeBox(0, 0, self._left, "", self._segment.body.strip("\n"))
+            _write_code(self._canvas, box, wraps=False)
+        elif rows:
+            TableWriter(self._canvas, self._inline).write(rows, widths, self._left, has_head=not is_piece)
+        return end + 1

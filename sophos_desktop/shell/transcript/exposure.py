@@ -1,0 +1,84 @@
+"""Paints what of the view is exposed, and knows what each part looks like.
+
+Invariant: two parts with the same look have the same pixels.
+"""
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QPainter, QRegion
+
+from sophos_desktop.shell.transcript.bounded_images import BoundedImages
+from sophos_desktop.shell.transcript.damage import Look, PartKey
+from sophos_desktop.shell.transcript.geometry import Geometry
+from sophos_desktop.shell.transcript.layout import PlacedPart, TranscriptLayout
+from sophos_desktop.shell.transcript.looks import Looks
+from sophos_desktop.shell.transcript.marking import Marking
+from sophos_desktop.shell.transcript.painting import PartPainter
+from sophos_desktop.shell.transcript.rows import PartKind
+from sophos_desktop.shell.transcript.transcript_model import MessageImage, MessageKind
+
+
+class Exposure:
+    """Lives as long as its view."""
+
+    def __init__(
+        self,
+        layout: TranscriptLayout,
+        geometry: Geometry,
+        marking: Marking,
+        images: BoundedImages,
+        looks: Looks,
+    ) -> None:
+        """Cheap."""
+        self._layout = layout
+        self._geometry = geometry
+        self._marking = marking
+        self._images = images
+        self._looks = looks
+        self._painter = PartPainter(looks)
+
+    def set_looks(self, looks: Looks) -> None:
+        """Another theme or zoom."""
+        self._looks = looks
+        self._painter = PartPainter(looks)
+
+    def looks_of_parts(self) -> dict[PartKey, Look]:
+        """What is to be on the screen."""
+        found: dict[PartKey, Look] = {}
+        for placed in self._layout.placed:
+            signature: tuple[object, ...] = (placed.kind,)
+            part = self._geometry.text_part(placed)
+            if part is not None:
+                signature = (part.drawn.revision, part.drawn.left, *self._marking.signature(part))
+            elif placed.kind is PartKind.IMAGE:
+                signature = (self._images.revision(self._image(placed)),)
+            found[placed.key, placed.part] = Look(placed.top, placed.height, signature)
+        return found
+
+    def paint(self, painter: QPainter, region: QRegion, width: int) -> None:
+        """Paint `region` of a viewport of `width` pixels."""
+        painter.setClipRegion(region)
+        exposed = QRectF(region.boundingRect())
+        painter.fillRect(exposed, self._looks.colour("paper"))
+        for placed in self._layout.placed:
+            if placed.bottom >= exposed.top() and placed.top <= exposed.bottom():
+                painter.save()
+                area = QRectF(0, placed.top, width, placed.height)
+                painter.setClipRect(area, Qt.ClipOperation.IntersectClip)
+                self._paint_part(painter, placed, exposed.intersected(area))
+                painter.restore()
+
+    def _paint_part(self, painter: QPainter, placed: PlacedPart, exposed: QRectF) -> None:
+        part = self._geometry.text_part(placed)
+        if part is not None:
+            if self._layout.model.message(placed.message).kind is MessageKind.USER:
+                self._painter.bubble(painter, part)
+            has_caret = self._marking.caret == (placed.key, placed.part)
+            caret = self._painter.caret_rectangle(part) if has_caret else None
+            self._painter.paint(painter, part, exposed, self._marking.marks(part, caret))
+        elif placed.kind is PartKind.IMAGE:
+            left, column = self._geometry.column_left, self._layout.documents.column
+            place = QRectF(left, placed.top, column, placed.height)
+            self._images.paint(painter, self._image(placed), place, self._looks)
+
+    def _image(self, placed: PlacedPart) -> MessageImage:
+        return self._layout.rows.image(placed.message, placed.part)

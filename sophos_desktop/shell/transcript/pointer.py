@@ -1,0 +1,229 @@
+"""What the mouse does on the painted text.
+
+Invariant: a link or a button acts when it is pressed and let go without a drag between; all else is for the
+handler (the selection), which is told of everything that is not on a button.
+"""
+
+from typing import TYPE_CHECKING, Protocol
+
+from PySide6.QtCore import QEvent, QPointF, Qt, QTimer
+from PySide6.QtGui import QMouseEvent, QWheelEvent
+from PySide6.QtWidgets import QApplication
+
+from sophos_desktop.shell.transcript.geometry import Geometry
+from sophos_desktop.shell.transcript.hit_areas import Hit, HitKind, hit
+from sophos_desktop.shell.transcript.marking import Marking
+from sophos_desktop.shell.transcript.positions import TextPosition
+
+if TYPE_CHECKING:
+    from sophos_desktop.shell.transcript.transcript_view import TranscriptView
+
+COPIED_MILLISECONDS = 2_000
+_BUTTONS = (HitKind.COPY_CODE, HitKind.COPY_ADDRESS)
+
+
+class MouseHandler(Protocol):
+    """Who is told of the mouse on text; positions are the viewport's."""
+
+    def press(self, event: QMouseEvent) -> None:
+        """A button went down."""
+        ...
+
+    def move(self, event: QMouseEvent) -> None:
+        """The pointer moved, with or without a button."""
+        ...
+
+    def release(self, event: QMouseEvent) -> None:
+        """A button went up."""
+        ...
+
+    def double_click(self, event: QMouseEvent) -> None:
+        """The second press of two."""
+        ...
+
+
+class Pointer:
+    """Lives as long as its view."""
+
+    def __init__(self, view: "TranscriptView", geometry: Geometry, marking: Marking) -> None:
+        """No handler."""
+        self._view = view
+        self._geometry = geometry
+        self._marking = marking
+        self._handler: MouseHandler | None = None
+        self._pressed: Hit | None = None
+        self._pressed_at = QPointF()
+        self._wheel_rest = 0.0
+        self._copied_timer = QTimer(view)
+        self._copied_timer.setSingleShot(True)
+        self._copied_timer.setInterval(COPIED_MILLISECONDS)
+        self._copied_timer.timeout.connect(self._on_copied_is_old)
+
+    def set_handler(self, handler: MouseHandler) -> None:
+        """Tell another one."""
+        self._handler = handler
+
+    def forget(self) -> None:
+        """Another conversation."""
+        self._pressed = None
+        self._marking.hovered = None
+        self._on_copied_is_old()
+
+    def hit_at(self, point: QPointF) -> Hit | None:
+        """What reacts at `point`."""
+        placed = self._geometry.part_at(point.y())
+        part = self._geometry.text_part(placed) if placed is not None else None
+        return hit(part, point, self._view.looks) if part is not None else None
+
+    # The mouse.
+
+    def handle(self, event: QEvent) -> bool:
+        """Take an event of the viewport; False if it is none of the mouse."""
+        if isinstance(event, QMouseEvent):
+            slots = {
+                QEvent.Type.MouseButtonPress: self.press,
+                QEvent.Type.MouseMove: self.move,
+                QEvent.Type.MouseButtonRelease: self.release,
+                QEvent.Type.MouseButtonDblClick: self.double_click,
+            }
+            slot = slots.get(event.type())
+            if slot is not None:
+                slot(event)
+                return True
+        elif event.type() == QEvent.Type.Leave:
+            self.leave()
+        return False
+
+    def press(self, event: QMouseEvent) -> None:
+        """Note what is pressed; the handler hears of presses on text."""
+        is_left = event.button() == Qt.MouseButton.LeftButton
+        self._pressed = self.hit_at(event.position()) if is_left else None
+        self._pressed_at = event.position()
+        if self._handler is not None and not self._is_on_button:
+            self._handler.press(event)
+
+    @property
+    def _is_on_button(self) -> bool:
+        return (
+            self._pressed is not None and self._pressed.kind in _BUTTONS and not self._pressed.area.isNull()
+        )
+
+    def move(self, event: QMouseEvent) -> None:
+        """Show what is under the pointer."""
+        if not event.buttons():
+            self._hover(event.position())
+        if self._handler is not None and not self._is_on_button:
+            self._handler.move(event)
+
+    def release(self, event: QMouseEvent) -> None:
+        """Do what was pressed, if the pointer is still there."""
+        was_on_button = self._is_on_button
+        pressed, self._pressed = self._pressed, None
+        if self._handler is not None and not was_on_button:
+            self._handler.release(event)
+        moved = (event.position() - self._pressed_at).manhattanLength()
+        if pressed is not None and moved < QApplication.startDragDistance():
+            self._activate(pressed)
+
+    def double_click(self, event: QMouseEvent) -> None:
+        """On a button it is a second press."""
+        self._pressed = self.hit_at(event.position())
+        self._pressed_at = event.position()
+        if self._handler is not None and not self._is_on_button:
+            self._handler.double_click(event)
+
+    def leave(self) -> None:
+        """The pointer is elsewhere."""
+        self._set_hovered(None)
+
+    def _hover(self, point: QPointF) -> None:
+        found = self.hit_at(point)
+        viewport = self._view.viewport()
+        if found is not None:
+            shape = Qt.CursorShape.PointingHandCursor
+        else:
+            placed = self._geometry.part_at(point.y())
+            is_text = placed is not None and self._geometry.text_part(placed) is not None
+            shape = Qt.CursorShape.IBeamCursor if is_text else Qt.CursorShape.ArrowCursor
+        if viewport.cursor().shape() != shape:
+            viewport.setCursor(shape)
+        self._set_hovered(found)
+
+    def _set_hovered(self, found: Hit | None) -> None:
+        before = self._marking.hovered
+        if found == before:
+            return
+        self._marking.hovered = found
+        target = found.target if found is not None and found.kind is HitKind.LINK else ""
+        self._view.viewport().setToolTip(target)
+        self._view.linkHovered.emit(target)
+        self._view.schedule()
+
+    # What is done.
+
+    def _activate(self, pressed: Hit) -> None:
+        if pressed.kind is HitKind.LINK:
+            self._view.linkActivated.emit(pressed.target)
+        elif pressed.kind is HitKind.FOOTNOTE:
+            self._go_to_footnote(pressed)
+        elif pressed.kind is HitKind.COPY_ADDRESS:
+            self._view.copyRequested.emit(pressed.target)
+        else:
+            self._copy_code(pressed)
+
+    def _go_to_footnote(self, pressed: Hit) -> None:
+        environment = self._view.model.environment(pressed.message)
+        segment = environment.footnote_place(pressed.target) if environment is not None else None
+        if segment is not None:
+            self._view.scroll_to(TextPosition(pressed.message, segment, 0))
+
+    def _copy_code(self, pressed: Hit) -> None:
+        model = self._view.model
+        segments = model.segments(pressed.message)
+        source = pressed.target
+        last = pressed.part
+        if segments[pressed.part].goes_on:
+            pieces = [source]
+            while segments[last].goes_on and last + 1 < len(segments):
+                last += 1
+                pieces.append(segments[last].code)
+            source = "\n".join(pieces)
+        self._view.copyRequested.emit(source)
+        self._marking.copied = (model.key(pressed.message), pressed.part, pressed.index)
+        self._copied_timer.start()
+        self._view.schedule()
+
+    def _on_copied_is_old(self) -> None:
+        self._copied_timer.stop()
+        if self._marking.copied is not None:
+            self._marking.copied = None
+            self._view.schedule()
+
+    # The wheel.
+
+    def wheel(self, event: QWheelEvent, notch_pixels: int, notch: int) -> None:
+        """Scroll by exact pixels where the device says them."""
+        pixels, angle = event.pixelDelta(), event.angleDelta()
+        is_exact = not pixels.isNull()
+        x = float(pixels.x()) if is_exact else angle.x() * notch_pixels / notch
+        y = float(pixels.y()) if is_exact else angle.y() * notch_pixels / notch
+        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier and not x:
+            x, y = y, 0.0
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            event.ignore()  # zooming is the window's
+            return
+        if abs(x) > abs(y):
+            self._scroll_sideways(event.position(), round(-x))
+        else:
+            whole = round(-y + self._wheel_rest)
+            self._wheel_rest += -y - whole
+            self._view.scroll_by(whole)
+        event.accept()
+
+    def _scroll_sideways(self, point: QPointF, pixels: int) -> None:
+        placed = self._geometry.part_at(point.y())
+        part = self._geometry.text_part(placed) if placed is not None else None
+        if part is None or part.group is None:
+            return
+        if self._view.sideways.scroll(part.group, pixels, part.drawn.width):
+            self._view.schedule()

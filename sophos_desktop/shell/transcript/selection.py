@@ -1,0 +1,394 @@
+"""The selection across messages: by mouse, by keyboard, and what of it is copied.
+
+Invariant: it holds places in the text, not pixels, so scrolling and resizing leave it alone; while there is
+one, the view is held and never follows the end. Anchor and caret may be in any order.
+"""
+
+from collections.abc import Callable, Iterator
+from enum import Enum
+from time import perf_counter
+
+from PySide6.QtCore import QEvent, QObject, QPointF, Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent
+from PySide6.QtWidgets import QApplication
+
+from sophos_desktop.shell.transcript.caret_moves import Move, moved
+from sophos_desktop.shell.transcript.copying import (
+    Span,
+    copied_markdown,
+    copied_text,
+    markdown_steps,
+    message_span,
+    text_steps,
+    whole_span,
+)
+from sophos_desktop.shell.transcript.positions import Highlight, TextPosition
+from sophos_desktop.shell.transcript.scratch import ScratchDocuments
+from sophos_desktop.shell.transcript.transcript_view import TranscriptView
+from sophos_desktop.shell.transcript.words_at import word_around
+
+LAYER = "selection"
+HELD = "selection"
+_AUTOSCROLL_MILLISECONDS = 25
+_FASTEST_PIXELS = 60
+_AT_ONCE_SECONDS = 0.04
+_SLICE_SECONDS = 0.008
+_Key = QKeySequence.StandardKey
+
+
+class _Unit(Enum):
+    """What a drag selects at least."""
+
+    CHARACTER = 1
+    WORD = 2
+    BLOCK = 3
+
+
+class Selection(QObject):
+    """Lives as long as its view, on the GUI thread; it is the view's mouse handler."""
+
+    changed = Signal()
+    copied = Signal()  # the clipboard has it: a long text takes a while
+
+    def __init__(self, view: TranscriptView) -> None:
+        """Nothing is selected."""
+        super().__init__(view)
+        self._view = view
+        self._scratch = ScratchDocuments(view)
+        self._anchor: TextPosition | None = None
+        self._caret: TextPosition | None = None
+        self._first: Span | None = None  # the word or block that a drag began with
+        self._unit = _Unit.CHARACTER
+        self._is_dragging = False
+        self._pointer = QPointF()
+        self._pressed_at = QPointF(-1e6, -1e6)
+        self._double_click_timer = QTimer(self)
+        self._double_click_timer.setSingleShot(True)
+        self._autoscroll = QTimer(self)
+        self._autoscroll.setInterval(_AUTOSCROLL_MILLISECONDS)
+        self._autoscroll.timeout.connect(self._on_autoscroll)
+        self._copying: Iterator[str] | None = None
+        self._put: Callable[[str], object] = QGuiApplication.clipboard().setText
+        self._pieces: list[str] = []
+        self._copy_timer = QTimer(self)
+        self._copy_timer.setInterval(1)
+        self._copy_timer.timeout.connect(self._on_copy_turn)
+        view.set_mouse_handler(self)
+        view.installEventFilter(self)
+        self._watch_model()
+
+    def _watch_model(self) -> None:
+        model = self._view.model
+        model.was_reset.connect(self.clear)
+        model.inserted.connect(self._on_inserted)
+        model.removed.connect(self._on_removed)
+        model.changed.connect(self._on_changed)
+
+    # What is selected.
+
+    @property
+    def span(self) -> Span | None:
+        """From the first to the last place; None if nothing is selected."""
+        if self._anchor is None or self._caret is None or self._anchor == self._caret:
+            return None
+        return Span(min(self._anchor, self._caret), max(self._anchor, self._caret))
+
+    @property
+    def caret(self) -> TextPosition | None:
+        """Where the moving end is."""
+        return self._caret
+
+    @property
+    def current_message(self) -> int | None:
+        """The message that the caret is in, or the first that is seen."""
+        if self._caret is not None and self._caret.message < len(self._view.model):
+            return self._caret.message
+        seen = self._view.transcript_layout.visible_messages
+        return seen.start if len(seen) else None
+
+    def text(self) -> str:
+        """What is selected, as plain text, at once."""
+        span = self.span
+        return "" if span is None else copied_text(self._view.model, self._scratch.document, span)
+
+    def markdown(self) -> str:
+        """What is selected, as Markdown, at once."""
+        span = self.span
+        return "" if span is None else copied_markdown(self._view.model, self._scratch.document, span)
+
+    def select(self, anchor: TextPosition, caret: TextPosition) -> None:
+        """Select from `anchor` to `caret`."""
+        self._anchor, self._caret = anchor, caret
+        self._show()
+
+    def select_all(self) -> None:
+        """Everything in the conversation."""
+        span = whole_span(self._view.model)
+        if span is not None:
+            self.select(span.start, span.end)
+
+    def select_message(self, message: int) -> None:
+        """All of one message."""
+        span = message_span(self._view.model, message)
+        if span is not None:
+            self.select(span.start, span.end)
+
+    def clear(self) -> None:
+        """Select nothing."""
+        self._anchor = self._caret = self._first = None
+        self._is_dragging = False
+        self._autoscroll.stop()
+        self._show()
+
+    def _show(self) -> None:
+        span, colour = self.span, self._view.looks.tokens.accent_line
+        highlights = [] if span is None else [Highlight(span.start, span.end, colour)]
+        self._view.set_highlights(LAYER, highlights)
+        self._view.set_held(HELD, is_held=span is not None or self._is_dragging)
+        self.changed.emit()
+
+    def refresh_colours(self) -> None:
+        """Another theme is in force."""
+        self._show()
+
+    # The mouse.
+
+    def press(self, event: QMouseEvent) -> None:
+        """Put the caret; with Shift move it; a third press selects the paragraph."""
+        if event.button() != Qt.MouseButton.LeftButton:
+            return
+        point = event.position()
+        position = self._view.geometry_of_text.position_at(point)
+        if position is None:
+            return
+        near = (point - self._pressed_at).manhattanLength() < QApplication.startDragDistance()
+        if self._double_click_timer.isActive() and near:
+            self._begin(position, _Unit.BLOCK)
+        elif event.modifiers() & Qt.KeyboardModifier.ShiftModifier and self._anchor is not None:
+            self._unit = _Unit.CHARACTER
+            self._first = None
+            self._caret = position
+            self._is_dragging = True
+        else:
+            self._unit, self._first = _Unit.CHARACTER, None
+            self._anchor = self._caret = position
+            self._is_dragging = True
+        self._show()
+
+    def double_click(self, event: QMouseEvent) -> None:
+        """Select the word; a drag goes on by words."""
+        position = self._view.geometry_of_text.position_at(event.position())
+        if position is not None and event.button() == Qt.MouseButton.LeftButton:
+            self._pressed_at = event.position()
+            self._double_click_timer.start(QApplication.doubleClickInterval())
+            self._begin(position, _Unit.WORD)
+            self._show()
+
+    def _begin(self, position: TextPosition, unit: _Unit) -> None:
+        self._unit = unit
+        self._first = self._around(position, unit)
+        self._anchor, self._caret = self._first.start, self._first.end
+        self._is_dragging = True
+
+    def move(self, event: QMouseEvent) -> None:
+        """Select while the button is held; beyond the edges the view moves on."""
+        if not self._is_dragging or not event.buttons() & Qt.MouseButton.LeftButton:
+            return
+        self._pointer = event.position()
+        self._drag_to(self._pointer)
+        if self._pixels_beyond():
+            if not self._autoscroll.isActive():
+                self._autoscroll.start()
+        else:
+            self._autoscroll.stop()
+
+    def release(self, event: QMouseEvent) -> None:
+        """The drag is over."""
+        if event.button() == Qt.MouseButton.LeftButton and self._is_dragging:
+            self._is_dragging = False
+            self._autoscroll.stop()
+            clipboard = QGuiApplication.clipboard()
+            if clipboard.supportsSelection() and self.span is not None:
+                self._start_copy(text_steps, lambda text: clipboard.setText(text, clipboard.Mode.Selection))
+            self._show()
+
+    def _drag_to(self, point: QPointF) -> None:
+        position = self._view.geometry_of_text.position_at(point)
+        if position is None or self._anchor is None:
+            return
+        if self._first is None:
+            self._caret = position
+        else:
+            here = self._around(position, self._unit)
+            if position < self._first.start:
+                self._anchor, self._caret = self._first.end, here.start
+            else:
+                self._anchor, self._caret = self._first.start, max(self._first.end, here.end)
+        self._show()
+
+    def _pixels_beyond(self) -> int:
+        """How far the pointer is above (negative) or below the view; faster the farther."""
+        y, height = self._pointer.y(), self._view.viewport().height()
+        beyond = min(0.0, y) + max(0.0, y - height + 1)
+        return max(-_FASTEST_PIXELS, min(_FASTEST_PIXELS, round(beyond)))
+
+    def _on_autoscroll(self) -> None:
+        pixels = self._pixels_beyond()
+        if not pixels or not self._is_dragging:
+            self._autoscroll.stop()
+            return
+        self._view.scroll_by(pixels)
+        edge = 0.0 if pixels < 0 else float(self._view.viewport().height() - 1)
+        self._drag_to(QPointF(self._pointer.x(), edge))
+
+    def _around(self, position: TextPosition, unit: _Unit) -> Span:
+        """The word or the paragraph at a place."""
+        block = self._scratch.document(position.message, position.segment).findBlock(position.character)
+        start = block.position()
+        if unit is _Unit.BLOCK:
+            first, last = start, start + max(0, block.length() - 1)
+        else:
+            # Characters outside the first plane count twice in Qt: as halves, each of them a letter.
+            text = block.text().encode("utf-16-le", "surrogatepass")
+            units = "".join(chr(text[i] | text[i + 1] << 8) for i in range(0, len(text), 2))
+            inner = word_around(units, position.character - start)
+            first, last = start + inner[0], start + inner[1]
+        return Span(
+            TextPosition(position.message, position.segment, first),
+            TextPosition(position.message, position.segment, last),
+        )
+
+    # The keyboard.
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Keys of the view."""
+        if isinstance(event, QKeyEvent) and watched is self._view:
+            if event.type() == QEvent.Type.ShortcutOverride and self._is_ours(event):
+                event.accept()
+                return True
+            if event.type() == QEvent.Type.KeyPress and self._on_key(event):
+                return True
+        return super().eventFilter(watched, event)
+
+    def _is_ours(self, event: QKeyEvent) -> bool:
+        is_copy = event.matches(_Key.Copy) or _is_copy_markdown(event)
+        return event.matches(_Key.SelectAll) or (is_copy and self.span is not None)
+
+    def _on_key(self, event: QKeyEvent) -> bool:
+        if event.matches(_Key.SelectAll):
+            self.select_all()
+        elif event.matches(_Key.Copy) and self.span is not None:
+            self.copy_text()
+        elif _is_copy_markdown(event) and self.span is not None:
+            self.copy_markdown()
+        elif event.key() == Qt.Key.Key_Escape and self.span is not None:
+            self.clear()
+        elif event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            move = Move.of(event)
+            return move is not None and self._extend(move)
+        else:
+            return False
+        return True
+
+    def _extend(self, move: Move) -> bool:
+        """Move the caret and keep the anchor; the first time from the top of the view."""
+        if self._caret is None or self._anchor is None:
+            start = self._view.geometry_of_text.position_at(QPointF(0, 0))
+            if start is None:
+                return False
+            self._anchor = self._caret = start
+        self._caret = moved(self._view.model, self._scratch.document, self._caret, move)
+        self._show()
+        self._view.scroll_to(self._caret)
+        return True
+
+    # Copying.
+
+    def copy_text(self) -> None:
+        """Put the plain text on the clipboard."""
+        self._start_copy(text_steps, QGuiApplication.clipboard().setText)
+
+    def copy_markdown(self) -> None:
+        """Put the Markdown on the clipboard."""
+        self._start_copy(markdown_steps, QGuiApplication.clipboard().setText)
+
+    def copy_message(self, message: int, *, as_markdown: bool) -> None:
+        """Put all of a message on the clipboard; its Markdown is the exact source."""
+        if as_markdown:
+            QGuiApplication.clipboard().setText(self._view.model.source(message))
+            return
+        span = message_span(self._view.model, message)
+        if span is not None:
+            self._start_copy(text_steps, QGuiApplication.clipboard().setText, span)
+
+    def _start_copy(
+        self,
+        steps: Callable[..., Iterator[str]],
+        put: Callable[[str], object],
+        span: Span | None = None,
+    ) -> None:
+        span = span or self.span
+        if span is None:
+            return
+        self._pieces = []
+        self._copying = steps(self._view.model, self._scratch.document, span)
+        self._put = put
+        self._copy_for(_AT_ONCE_SECONDS)
+        if self._copying is not None:
+            self._copy_timer.start()
+
+    def _on_copy_turn(self) -> None:
+        self._copy_for(_SLICE_SECONDS)
+
+    def _copy_for(self, seconds: float) -> None:
+        deadline = perf_counter() + seconds
+        while self._copying is not None and perf_counter() < deadline:
+            piece = next(self._copying, None)
+            if piece is not None:
+                self._pieces.append(piece)
+                continue
+            self._copying = None
+            self._copy_timer.stop()
+            text, self._pieces = "".join(self._pieces).strip("\n"), []
+            self._put(text)
+            self.copied.emit()
+
+    def _stop_copying(self) -> None:
+        """The places that were to be copied mean something else now."""
+        self._copying = None
+        self._pieces = []
+        self._copy_timer.stop()
+
+    # Changes of the conversation.
+
+    def _on_inserted(self, first: int, last: int) -> None:
+        if self._anchor is None or self._caret is None:
+            return
+        count = last - first + 1
+        self._anchor, self._caret = (
+            TextPosition(place.message + count, place.segment, place.character)
+            if place.message >= first
+            else place
+            for place in (self._anchor, self._caret)
+        )
+        if self._first is not None:
+            self._first = None
+        self._show()
+
+    def _on_removed(self, first: int, _last: int) -> None:
+        self._stop_copying()
+        if self._caret is not None and max(self._caret, self._anchor or self._caret).message >= first:
+            self.clear()
+
+    def _on_changed(self, message: int) -> None:
+        span = self.span
+        if span is None or not span.start.message <= message <= span.end.message:
+            return
+        segments = len(self._view.model.segments(message))
+        if any(end.message == message and end.segment >= segments for end in (span.start, span.end)):
+            self.clear()
+
+
+def _is_copy_markdown(event: QKeyEvent) -> bool:
+    wanted = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    return event.key() == Qt.Key.Key_C and event.modifiers() == wanted

@@ -1,0 +1,1 @@
+"""Servers that others wrote, as people install them: the ones from npm, and fetch."""

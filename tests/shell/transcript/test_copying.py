@@ -1,0 +1,104 @@
+"""What the clipboard gets of a selection: plain text, or Markdown that is the source."""
+
+import random
+
+from sophos_desktop.shell.transcript.copying import (
+    Span,
+    copied_markdown,
+    copied_text,
+    message_span,
+    whole_span,
+)
+from sophos_desktop.shell.transcript.positions import TextPosition
+from sophos_desktop.shell.transcript.scratch import ScratchDocuments
+from sophos_desktop.shell.transcript.transcript_model import MessageKind, TranscriptMessage
+from sophos_desktop.shell.transcript.transcript_view import TranscriptView
+from tests.shell.transcript.samples import CORPUS
+from tests.shell.transcript.viewing import PROSE, answer, conversation, shown, user
+
+
+def text_of(view: TranscriptView, span: Span | None) -> str:
+    assert span is not None
+    return copied_text(view.model, ScratchDocuments(view).document, span)
+
+
+def markdown_of(view: TranscriptView, span: Span | None) -> str:
+    assert span is not None
+    return copied_markdown(view.model, ScratchDocuments(view).document, span)
+
+
+def test_markdown_of_whole_messages_is_their_source() -> None:
+    messages = conversation(5)
+    with shown(messages) as view:
+        for index, message in enumerate(messages):
+            assert markdown_of(view, message_span(view.model, index)) == message.text.strip("\n")
+        whole = markdown_of(view, whole_span(view.model))
+        # The line ends at a message's end belong to it.
+        assert whole.replace("\n", "") == "".join(message.text for message in messages).replace("\n", "")
+
+
+def test_markdown_of_any_whole_answer_is_exact() -> None:
+    code = "```py\n" + "x = 1\n" * 200 + "```\n\n"
+    long = "".join(f"## Part {number}\n\n{PROSE * 4}\n\n{code}" for number in range(4))
+    for text in (*CORPUS, long):
+        with shown([answer("a", text)]) as view:
+            assert markdown_of(view, message_span(view.model, 0)) == text.strip("\n")
+
+
+def test_plain_text_has_tabs_between_cells_and_no_marks() -> None:
+    source = "# Title\n\nSome *words* and `code`.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n- one\n- two\n"
+    with shown([user("u", "Ask *this*"), answer("a", source)]) as view:
+        text = text_of(view, whole_span(view.model))
+        assert text.startswith("Ask *this*\n\nTitle\nSome words and code.")
+        assert "a\tb\n1\t2" in text
+        assert "*words*" not in text
+
+
+def test_a_part_of_an_answer_is_marked_up_as_it_looks() -> None:
+    with shown([answer("a", "Some *words* and `code` here.")]) as view:
+        span = Span(TextPosition(0, 0, 5), TextPosition(0, 0, 19))
+        assert text_of(view, span) == "words and code"
+        assert markdown_of(view, span) == "*words* and `code`"
+
+
+def test_a_part_of_code_is_code() -> None:
+    with shown([answer("a", "```python\none = 1\ntwo = 2\nthree = 3\n```\n")]) as view:
+        span = Span(TextPosition(0, 0, 0), TextPosition(0, 0, 15))
+        assert text_of(view, span) == "one = 1\ntwo = 2"
+        assert "one = 1\ntwo = 2" in markdown_of(view, span)
+        assert "three" not in markdown_of(view, span)
+
+
+def test_a_formula_is_copied_as_its_source() -> None:
+    with shown([answer("a", "The sum $a_1 + b$ is *known* by now.")]) as view:
+        assert "$a_1 + b$" in text_of(view, message_span(view.model, 0))
+        document = ScratchDocuments(view).document(0, 0)
+        part = Span(TextPosition(0, 0, 4), TextPosition(0, 0, document.characterCount() - 2))
+        assert "$a_1 + b$" in markdown_of(view, part)
+        assert "formula:" not in markdown_of(view, part)
+
+
+def test_cards_between_messages_are_left_out() -> None:
+    card = TranscriptMessage("c", MessageKind.CARD, payload=None)
+    with shown([user("u", "one"), card, answer("a", "two")]) as view:
+        assert text_of(view, whole_span(view.model)) == "one\n\ntwo"
+        assert message_span(view.model, 1) is None
+
+
+def test_a_long_paragraph_is_copied_without_a_seam() -> None:
+    words = " ".join(f"word{number}" for number in range(2_000))
+    with shown([answer("a", words)]) as view:
+        assert len(view.model.segments(0)) > 1
+        assert text_of(view, message_span(view.model, 0)) == words
+
+
+def test_parts_put_together_are_the_whole() -> None:
+    chance = random.Random(3)
+    messages = [answer("a", "One *two* three four five six. " * 6)]
+    with shown(messages) as view:
+        whole = text_of(view, message_span(view.model, 0))
+        for _ in range(20):
+            cut = chance.randrange(1, len(whole))
+            first = Span(TextPosition(0, 0, 0), TextPosition(0, 0, cut))
+            second = Span(TextPosition(0, 0, cut), TextPosition(0, 0, len(whole)))
+            assert text_of(view, first) + text_of(view, second) == whole
