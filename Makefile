@@ -2,8 +2,8 @@
 PYTHON ?= python3
 DEV = $(PYTHON) packaging/dev.py
 
-.PHONY: run test setup lint bench torture soak clean
-run test setup lint bench clean:
+.PHONY: run test setup lint long bench torture soak clean
+run test setup lint long bench clean:
 	@$(DEV) $@
 
 torture soak:

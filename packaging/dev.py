@@ -14,8 +14,10 @@ import sys
 import tempfile
 import time
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from dev_tests import ASIDE, kills, soaking, test_parts, torturing
 from system_libraries import missing_libraries
@@ -41,6 +43,7 @@ USAGE = """usage: dev.py COMMAND
   run              setup, then open the app
   test             setup, then everything: lint, types, import contracts, tests
   lint             the first three of those
+  long             the tests that take too long for every day
   bench            the benchmarks, as a table
   torture [N=150]  kill the program N times and see that nothing is lost (SEED=… repeats a run); what was
                    broken off is gone on with
@@ -59,6 +62,7 @@ def main(arguments: list[str]) -> int:
         "run": run,
         "test": test,
         "lint": lint,
+        "long": long,
         "bench": bench,
         "torture": torture,
         "soak": soak,
@@ -265,32 +269,29 @@ def lint_steps() -> dict[str, bool]:
 
 
 def test() -> int:
-    """Everything, in under ten minutes on two cores. All parts are run; fails if one failed."""
+    """Everything but the long tests, in two lanes: under ten minutes on two cores. Fails if a part failed."""
     set_up()
     check_node()
     results = lint_steps()
-    parts = {name: pytest(*folders) for name, folders in test_parts().items()}
-    aside = parts.pop(ASIDE, None)
-    with tempfile.TemporaryFile() as output:
-        # It mostly waits for programs to start: beside the others it costs no time.
-        running = None
-        if aside:
-            running = subprocess.Popen(
-                aside,
-                cwd=ROOT,
-                env=quiet_environment(),
-                stdout=output,
-                stderr=output,
-                stdin=subprocess.DEVNULL,
-            )
-        for name, command in parts.items():
-            results[name] = passes(name, command)
-        if running is not None:
-            with step(f"{ASIDE}, begun beside the others"):
-                results[ASIDE] = running.wait() == 0
-                output.seek(0)
-                print(output.read().decode("utf-8", "replace"), end="", flush=True)
+    parts = {name: pytest("-m", "not long", *folders) for name, folders in test_parts().items()}
+    aside = {name: command for name, command in parts.items() if name in ASIDE}
+    with ThreadPoolExecutor(1) as lane, tempfile.TemporaryFile() as output:
+        others = lane.submit(lambda: {name: passes(name, aside[name], output=output) for name in aside})
+        for name in parts.keys() - aside.keys():
+            results[name] = passes(name, parts[name])
+        with step(f"{', '.join(aside)}, beside the others"):
+            results.update(others.result())
+            output.seek(0)
+            print(output.read().decode("utf-8", "replace"), end="", flush=True)
     return verdict(results)
+
+
+def long() -> int:
+    """The tests that take too long for every day: whole programs that are killed, filled up and stopped."""
+    set_up()
+    check_node()
+    folders = [folder for folders in test_parts().values() for folder in folders]
+    return verdict({"long tests": passes("long tests", pytest("-m", "long", *folders))})
 
 
 def pytest(*arguments: str) -> list[str]:
@@ -355,10 +356,13 @@ def step(name: str):
     print(f"  {time.monotonic() - started:.1f} s", flush=True)
 
 
-def passes(name: str, command: list[str], environment: dict[str, str] | None = None) -> bool:
-    """Run one step; its output is shown as it comes."""
+def passes(name: str, command: list[str], output: BinaryIO | None = None) -> bool:
+    """Run one step; its output is shown as it comes, or goes into a file."""
+    if output is not None:
+        environment = quiet_environment()
+        return subprocess.call(command, cwd=ROOT, env=environment, stdout=output, stderr=output) == 0
     with step(name):
-        return subprocess.call(command, cwd=ROOT, env=environment or quiet_environment()) == 0
+        return subprocess.call(command, cwd=ROOT, env=quiet_environment()) == 0
 
 
 def quiet_environment() -> dict[str, str]:

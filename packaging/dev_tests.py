@@ -8,16 +8,17 @@ from __future__ import annotations
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-ASIDE = "end to end"
+ASIDE = ("end to end", "window", "kills")
+"""What runs beside the core, one after another: each lane takes one of two cores."""
 
 
 def test_parts() -> dict[str, list[str]]:
     """What runs in one process each; whatever is in no list runs with the core."""
     parts = {
         "core": [],
+        "end to end": ["tests/e2e"],
         "window": ["tests/shell"],
         "kills": ["tests/durability"],
-        ASIDE: ["tests/e2e"],
     }
     known = {folder for folders in parts.values() for folder in folders}
     with_tests = sorted({f"tests/{path.relative_to(ROOT / 'tests').parts[0]}" for path in find_tests()})
@@ -32,7 +33,7 @@ def find_tests() -> list[Path]:
 
 def kills() -> list[str]:
     """pytest's arguments for every kill that has a name of its own, without the part of the matrix."""
-    return ["tests/durability", "-k", "torture and not test_torture.py", "--timeout", "0"]
+    return ["tests/durability", "-k", "torture and not test_torture.py", "-m", "not long", "--timeout", "0"]
 
 
 def torturing(n: str, seed: str) -> list[str]:

@@ -1,10 +1,11 @@
-"""The commands of the Edit menu, for the text that has the focus.
+"""The commands of the Edit menu, for the text that has the focus; finding is always in the conversation.
 
-Invariant: they act on the text widget that had the focus last, a menu's own focus does not count; each is
-enabled while it would do something there.
+Invariant: they act on the text widget or the transcript that had the focus last, a menu's own focus does not
+count; each is enabled while it would do something there.
 """
 
 from collections.abc import Callable
+from typing import Protocol
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction, QKeySequence
@@ -13,15 +14,39 @@ from shiboken6 import isValid
 
 _Key = QKeySequence.StandardKey
 _TextArea = QTextEdit | QPlainTextEdit
+_Text = _TextArea | QLineEdit
+
+
+class ReadText(Protocol):
+    """A widget whose text is painted: it is selected, copied and searched, never changed."""
+
+    @property
+    def has_text(self) -> bool:
+        """There is something to select or to find."""
+
+    @property
+    def has_selection(self) -> bool:
+        """Something is selected."""
+
+    def copy(self) -> None:
+        """Put what is selected on the clipboard."""
+
+    def select_all(self) -> None:
+        """Select everything."""
+
+    def search(self, *, is_back: bool = False, is_again: bool = False) -> None:
+        """Ask for words; `is_again`: go to the next place of those asked for, or the one before."""
 
 
 class EditActions(QObject):
     """Lives as long as its window."""
 
-    def __init__(self, window: QWidget) -> None:
-        """All are off until a text has the focus."""
+    def __init__(self, window: QWidget, transcript: ReadText) -> None:
+        """All that act on a text are off until one has the focus; `transcript` is a widget too."""
         super().__init__(window)
         self._window = window
+        self._transcript = transcript
+        self._transcript_widget: object = transcript
         self._target: QWidget | None = None
         self.undo = self._make("actionUndo", "&Undo", _Key.Undo, lambda one: one.undo())
         self.redo = self._make("actionRedo", "&Redo", _Key.Redo, lambda one: one.redo())
@@ -30,6 +55,16 @@ class EditActions(QObject):
         self.paste = self._make("actionPaste", "&Paste", _Key.Paste, lambda one: one.paste())
         self.select_all = self._make(
             "actionSelectAll", "Select &All", _Key.SelectAll, lambda one: one.selectAll()
+        )
+        self.find = self._make_find("actionFind", "&Find…", QKeySequence("Ctrl+F"), transcript.search)
+        self.find_next = self._make_find(
+            "actionFindNext", "Find Ne&xt", QKeySequence("F3"), lambda: transcript.search(is_again=True)
+        )
+        self.find_previous = self._make_find(
+            "actionFindPrevious",
+            "Find Pre&vious",
+            QKeySequence("Shift+F3"),
+            lambda: transcript.search(is_again=True, is_back=True),
         )
         application = QApplication.instance()
         assert isinstance(application, QApplication)
@@ -41,24 +76,44 @@ class EditActions(QObject):
         name: str,
         text: str,
         keys: QKeySequence.StandardKey,
-        work: Callable[[_TextArea | QLineEdit], object],
+        work: Callable[[_Text], object],
     ) -> QAction:
         action = QAction(text, self._window)
         action.setObjectName(name)
         action.setShortcut(QKeySequence(keys))
 
         def do() -> None:
-            target = self.target
-            if target is not None:
-                work(target)
-                self.update()
+            if self._is_in_transcript:
+                self._act_on_transcript(action)
+            else:
+                target = self.target
+                if target is not None:
+                    work(target)
+            self.update()
 
         action.triggered.connect(do)
         return action
 
+    def _make_find(self, name: str, text: str, keys: QKeySequence, work: Callable[[], object]) -> QAction:
+        action = QAction(text, self._window)
+        action.setObjectName(name)
+        action.setShortcut(keys)
+        action.triggered.connect(lambda _checked=False: work())
+        return action
+
+    def _act_on_transcript(self, action: QAction) -> None:
+        if action is self.copy:
+            self._transcript.copy()
+        elif action is self.select_all:
+            self._transcript.select_all()
+
     @property
-    def target(self) -> _TextArea | QLineEdit | None:
-        """The text that the commands act on."""
+    def _is_in_transcript(self) -> bool:
+        return self._target is self._transcript_widget
+
+    @property
+    def target(self) -> _Text | None:
+        """The text widget that the commands act on."""
         if self._target is not None and not isValid(self._target):
             self._target = None
         known = self._target
@@ -68,12 +123,21 @@ class EditActions(QObject):
         if new is None or isinstance(new, QMenuBar | QMenu):
             return
         is_ours = new.window() is self._window
-        is_text = isinstance(new, QTextEdit | QPlainTextEdit | QLineEdit)
+        is_text = new is self._transcript_widget or isinstance(new, QTextEdit | QPlainTextEdit | QLineEdit)
         self._target = new if is_ours and is_text else None
         self.update()
 
     def update(self) -> None:
         """Look at the text again: called at each change of focus and before the menu shows."""
+        has_text = self._transcript.has_text
+        for action in (self.find, self.find_next, self.find_previous):
+            action.setEnabled(has_text)
+        if self._is_in_transcript:
+            for action in (self.undo, self.redo, self.cut, self.paste):
+                action.setEnabled(False)
+            self.copy.setEnabled(self._transcript.has_selection)
+            self.select_all.setEnabled(has_text)
+            return
         target = self.target
         can_change = target is not None and not target.isReadOnly()
         has_selection = _has_selection(target)
@@ -85,19 +149,19 @@ class EditActions(QObject):
         self.select_all.setEnabled(target is not None)
 
 
-def _has_selection(target: _TextArea | QLineEdit | None) -> bool:
+def _has_selection(target: _Text | None) -> bool:
     if isinstance(target, QLineEdit):
         return target.hasSelectedText()
     return target is not None and target.textCursor().hasSelection()
 
 
-def _can_undo(target: _TextArea | QLineEdit | None) -> bool:
+def _can_undo(target: _Text | None) -> bool:
     if isinstance(target, QLineEdit):
         return target.isUndoAvailable()
     return target is not None and target.document().isUndoAvailable()
 
 
-def _can_redo(target: _TextArea | QLineEdit | None) -> bool:
+def _can_redo(target: _Text | None) -> bool:
     if isinstance(target, QLineEdit):
         return target.isRedoAvailable()
     return target is not None and target.document().isRedoAvailable()

@@ -55,11 +55,11 @@ class MainWindow(QMainWindow):
         self._may_close = False
         self.theme = Theme(self)
         self.actions_ = Actions(self)
-        self.edit_actions = EditActions(self)
         clock = clock or SystemClock()
         self.model = ConversationListModel(clock, self)
         self.panel = ConversationPanel(self.model, self.theme, self)
         self.chat = ChatView(self.theme, self)
+        self.edit_actions = EditActions(self, self.chat.transcript)
         self.status = StatusBar(self.theme, self)
         self.bridge = EventBridge(owner, self)
         self.feed = ConversationFeed(self.model, owner, self)
@@ -155,6 +155,7 @@ class MainWindow(QMainWindow):
         self.feed.restored.connect(presenter.open)
         self.feed.failed.connect(self.show_error)
         self.chat.transcript.link_chosen.connect(self._on_link_chosen)
+        self.chat.transcript.edit_changed.connect(self.edit_actions.update)
 
     # The core comes and goes
 

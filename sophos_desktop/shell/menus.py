@@ -38,7 +38,20 @@ def fill_menu_bar(bar: QMenuBar, actions: Actions, edit: EditActions, toggle_tra
     edit_menu = _add(
         bar,
         "&Edit",
-        (edit.undo, edit.redo, None, edit.cut, edit.copy, edit.paste, None, edit.select_all),
+        (
+            edit.undo,
+            edit.redo,
+            None,
+            edit.cut,
+            edit.copy,
+            edit.paste,
+            None,
+            edit.select_all,
+            None,
+            edit.find,
+            edit.find_next,
+            edit.find_previous,
+        ),
     )
     edit_menu.aboutToShow.connect(edit.update)
     _add(bar, "&View", (actions.toggle_list, toggle_trace))

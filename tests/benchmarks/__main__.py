@@ -17,6 +17,7 @@ from tests.benchmarks.starting import start_and_memory
 from tests.benchmarks.storing import growth, step_time
 from tests.benchmarks.streaming import per_token
 from tests.benchmarks.tool_calls import overhead
+from tests.benchmarks.transcript import transcript
 
 
 def main() -> int:
@@ -26,6 +27,7 @@ def main() -> int:
         ("the window", start_and_memory),
         ("time of a step", step_time),
         ("streaming", per_token),
+        ("the transcript", transcript),
         ("tool calls", overhead),
         ("tool servers", kept_and_started),
         ("the memory server", ten_thousand_entities),

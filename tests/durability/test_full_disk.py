@@ -17,6 +17,8 @@ from tests.durability.rules import History
 from tests.durability.scenario import SECOND_QUESTION, Home, new_home
 from tests.durability.scripts import SCRIPTS
 
+pytestmark = pytest.mark.long
+
 SCRIPT = SCRIPTS["write-4"]
 TMPFS_BYTES = 3 << 20
 

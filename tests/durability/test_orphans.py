@@ -23,7 +23,7 @@ from tests.durability.scenario import SECOND_QUESTION, Home, new_home
 from tests.support.core_fixture import ended, open_test_core
 from tests.support.processes import PATIENCE_SECONDS, is_alive, living
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="looks at /proc")
+pytestmark = [pytest.mark.long, pytest.mark.skipif(sys.platform == "win32", reason="looks at /proc")]
 
 # The two first leave a grandchild that ignores SIGTERM, in their session or in one of its own; they end with
 # their stdin. The third ends neither with its stdin nor by SIGTERM.

@@ -24,6 +24,7 @@ from tests.support.core_fixture import (
     until_let_go,
 )
 
+pytestmark = pytest.mark.long
 SETTINGS = '[engine]\nkind = "ollama"\nmodel = "scripted:latest"\n'
 WHOLE = [("user", TALK_QUESTION), ("assistant", "".join(TALK))]
 

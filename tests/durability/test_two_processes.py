@@ -16,6 +16,8 @@ from tests.durability.rules import History
 from tests.durability.scenario import SECOND_QUESTION, THIRD_QUESTION, Home, new_home
 from tests.durability.scripts import SCRIPTS
 
+pytestmark = pytest.mark.long
+
 ALLOWED, ASKED = SCRIPTS["write-2"], SCRIPTS["decide-2-0"]
 
 

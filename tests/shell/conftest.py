@@ -9,7 +9,10 @@ from collections.abc import Callable, Iterator, Mapping
 
 import pytest
 import qasync
+from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
+
+from tests.shell.transcript.viewing import conversation, settle, shown
 
 
 def pytest_asyncio_loop_factories(
@@ -28,6 +31,28 @@ def _make_loop() -> asyncio.AbstractEventLoop:
 def application(qapp: QApplication) -> QApplication:
     """Made before any test's guards look, because it keeps descriptors for good."""
     return qapp
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Let Qt's threads for large pictures live when the guards look: each holds a descriptor, and they end
+    after half a minute without work."""
+    if QApplication.instance() is not None:
+        _use_picture_threads()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def window_system(application: QApplication) -> None:
+    """Paint once before any test's guards look: Qt opens descriptors for that which it keeps for good."""
+    with shown(conversation(3)):
+        settle()
+    _use_picture_threads()
+
+
+def _use_picture_threads() -> None:
+    picture = QImage(512, 300, QImage.Format.Format_RGB32)
+    picture.fill(0)
+    picture.convertToFormat(QImage.Format.Format_RGBA64)
 
 
 @pytest.fixture(autouse=True)

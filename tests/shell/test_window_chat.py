@@ -4,10 +4,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialog, QLabel, QToolButton
 
-from sophos_desktop.core.domain.conversation import MessageState, ToolCall, ToolStatus
+from sophos_desktop.core.domain.conversation import Message, MessageState, Role, ToolCall, ToolStatus
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.events import Notice
 from sophos_desktop.core.domain.run import RunStatus
+from sophos_desktop.shell.transcript.cards.error_card import ErrorFacts
 from tests.support.fake_core import FakeCore, FakeHandle
 from tests.support.fake_core_parts import assistant, interrupted, record, user
 from tests.support.window import WindowRig, open_window, shown_window, until
@@ -66,11 +67,12 @@ async def test_tools_and_thinking_show_as_quiet_blocks() -> None:
     async with open_window(core) as rig:
         handle = await send(rig, core, "Look")
         handle.think("Where was it", "m1")
-        await until(lambda: "Where was it" in rig.transcript_text)
-        handle.store(assistant("", thinking="Where was it", tool_calls=(CALL,)))
+        await until(lambda: "Thinking…" in rig.transcript_text)
+        handle.store(Message("m1", Role.ASSISTANT, "", "Where was it", (CALL,)))
         handle.call(CALL, "not there", ToolStatus.ERROR)
         await until(lambda: "not there" in rig.transcript_text)
-        assert "search_nodes\t✕ Failed" in rig.transcript_text
+        assert "search_nodes\tFailed" in rig.transcript_text
+        assert "Thought for" in rig.transcript_text
         handle.answer("Sorry.")
         handle.end()
         await until(lambda: rig.shows("sendButton"))
@@ -84,12 +86,21 @@ async def test_a_notice_shows_and_can_be_closed() -> None:
         assert bar.text == "settings.toml, line 3: no value"
         QTest.mouseClick(rig.find(QToolButton, "noticeBarClose"), Qt.MouseButton.LeftButton)
         assert not rig.shows("noticeBar")
+
+
+async def test_what_a_run_has_to_say_stands_in_the_conversation_where_it_came() -> None:
+    core = FakeCore()
+    async with open_window(core) as rig:
         handle = await send(rig, core, "Hello")
+        handle.tell(Notice("CONTEXT_TRIMMED", "Two messages were left out."))
+        handle.say("Hi")
+        handle.answer("Hi", "answer")
         handle.tell(Notice("ANSWER_CUT", "The answer reached its limit."))
-        await until(lambda: rig.shows("noticeBar"))
-        assert bar.text == "The answer reached its limit."
         handle.end()
         await until(lambda: rig.shows("sendButton"))
+        lines = [line for line in rig.transcript_text.splitlines() if line]
+        assert lines == ["Hello", "Two messages were left out.", "Hi", "The answer reached its limit."]
+        assert not rig.shows("noticeBar")
 
 
 async def test_stop_asks_once_and_the_partial_answer_stays() -> None:
@@ -117,17 +128,13 @@ async def test_a_failed_run_shows_title_remedy_and_code_and_can_be_resumed() -> 
     async with open_window(core) as rig:
         handle = await send(rig, core, "Hello")
         handle.end(RunStatus.FAILED, UNREACHABLE, unfinished=True)
-        await until(lambda: rig.shows("errorBanner") and rig.shows("resumeBanner"))
-        banner = rig.banner("errorBanner")
-        assert (banner.title, banner.text, banner.code) == (
-            UNREACHABLE.title,
-            UNREACHABLE.remedy,
-            "ENGINE_UNREACHABLE",
-        )
+        await until(lambda: rig.error_card() and rig.shows("resumeBanner"))
+        assert rig.error_card() == ErrorFacts.of(UNREACHABLE, "Try again", "continue")
+        assert not rig.shows("errorBanner")
         rig.type("a new message is typed all the same")
         rig.click("resumeButton")
         await until(lambda: len(core.runs.handles) == 2 and rig.window.presenter.is_running)
-        assert not rig.shows("errorBanner")
+        assert rig.error_card() is None
         assert not rig.shows("resumeBanner")
         core.runs.handles[1].answer("Here I am.")
         core.runs.handles[1].end()
@@ -239,7 +246,7 @@ async def test_a_link_opens_only_after_its_target_was_shown_and_confirmed() -> N
     async with open_window(core) as rig:
         opened: list[str] = []
         rig.window.open_address = opened.append  # type: ignore[method-assign, assignment]
-        rig.window.chat.transcript.link_chosen.emit("https://example.org/page")
+        rig.window.chat.transcript.linkActivated.emit("https://example.org/page")
         question = rig.find(QDialog, "linkQuestion")
         assert question.isVisible()
         assert opened == []
@@ -254,6 +261,6 @@ async def test_a_failure_of_an_earlier_sitting_is_shown_when_its_conversation_op
     core.conversations.add("Failed once", user("go"), last_run=run)
     async with open_window(core) as rig:
         rig.choose("Failed once")
-        await until(lambda: rig.shows("errorBanner"))
-        assert rig.banner("errorBanner").title == UNREACHABLE.title
+        await until(rig.error_card)
+        assert rig.error_card() == ErrorFacts.of(UNREACHABLE, "Try again", "continue")
         assert rig.shows("resumeBanner")

@@ -74,9 +74,11 @@ async def test_with_the_engine_down_the_message_is_kept_and_goes_on_when_it_is_b
         await server.stop()
         async with window_on(data_dir, environ) as rig:
             await send(rig, "Are you there?")
-            await until(lambda: rig.shows("errorBanner"))
-            assert rig.banner("errorBanner").code == "ENGINE_UNREACHABLE"
-            assert rig.banner("errorBanner").text
+            await until(rig.error_card)
+            error = rig.error_card()
+            assert error is not None
+            assert error.code == "ENGINE_UNREACHABLE"
+            assert error.remedy
             async with OllamaServer(port=port) as again:
                 again.script("Here I am.")
                 await until(lambda: rig.shows("resumeBanner"))
@@ -84,7 +86,7 @@ async def test_with_the_engine_down_the_message_is_kept_and_goes_on_when_it_is_b
                 await until(lambda: "Here I am." in rig.transcript_text)
                 await finished(rig)
                 assert "Are you there?" in rig.transcript_text
-                assert not rig.shows("errorBanner")
+                assert rig.error_card() is None
 
 
 async def test_closing_the_core_in_the_middle_of_an_answer_leaves_it_resumable(data_dir: Path) -> None:

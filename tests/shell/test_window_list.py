@@ -85,10 +85,10 @@ async def test_two_conversations_run_at_once_and_neither_shows_the_others_text()
         await until(lambda: "one says more" in rig.transcript_text)
         assert rig.shows("stopButton")
         one.end(RunStatus.FAILED, SophosError(ErrorCode.ENGINE_BUSY, "Busy", "Wait."), unfinished=True)
-        await until(lambda: rig.shows("errorBanner"))
+        await until(rig.error_card)
         rig.choose("Second")
         await rig.opened(second)
-        assert not rig.shows("errorBanner")
+        assert rig.error_card() is None
         assert "two says it all" in rig.transcript_text
 
 

@@ -53,7 +53,7 @@ from tests.support.fake_core_parts import (
     record,
 )
 from tests.support.fake_core_questions import FakeDecisions, FakeEntries, FakeQuestion, FakeQueue, Why
-from tests.support.fake_deletions import FakeDeletions
+from tests.support.fake_results import FakeResults
 
 
 class FakeHandle:
@@ -132,7 +132,7 @@ class FakeHandle:
         self.tell(SittingEnded(status.value, code, message, unfinished, Usage()))
 
 
-class FakeConversations(FakeDeletions):
+class FakeConversations(FakeResults):
     """Conversations in memory."""
 
     def __init__(self, core: "FakeCore") -> None:

@@ -32,6 +32,7 @@ _left_out = pytest.StashKey[list[str]]()
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Cut the session off from the person's environment."""
+    config.addinivalue_line("markers", "long: left out of `make test`; `make long` and CI run it")
     config.addinivalue_line("markers", "needs_node: left out where Node.js is missing, but never in CI")
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     config.option.qt_log = False  # guards.py has its own handler, for set-up and teardown too

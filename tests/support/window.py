@@ -8,15 +8,18 @@ from typing import TypeVar
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QListView, QPushButton, QTextBrowser, QWidget
+from PySide6.QtWidgets import QListView, QPushButton, QWidget
 
 from sophos_desktop.foundation.tasks import TaskOwner
 from sophos_desktop.shell.application import prepare_application
 from sophos_desktop.shell.chat.composer import Composer
+from sophos_desktop.shell.chat.transcript import Transcript
 from sophos_desktop.shell.facade import Core
 from sophos_desktop.shell.main_window import MainWindow
+from sophos_desktop.shell.transcript.cards.error_card import ErrorFacts
 from sophos_desktop.shell.widgets.banner import Banner
 from tests.support.fake_core import FakeCore
+from tests.support.reading import transcript_text
 
 _Part = TypeVar("_Part", bound=QObject)
 WAIT_SECONDS = 10.0
@@ -63,9 +66,26 @@ class WindowRig:
         return self.find(Composer, "composer")
 
     @property
+    def transcript(self) -> Transcript:
+        """The conversation."""
+        return self.find(Transcript, "transcript")
+
+    @property
     def transcript_text(self) -> str:
-        """What a person reads."""
-        return self.find(QTextBrowser, "transcript").toPlainText()
+        """What a person reads: texts as they are spoken, cards and lines below answers in words."""
+        return transcript_text(self.transcript)
+
+    def card(self, name: str) -> QWidget | None:
+        """A card of the transcript by its object name, if there is one that is not on its way out."""
+        found = self.transcript.viewport().findChildren(QWidget, name)
+        alive = [card for card in found if card in self.transcript.cards.cards()]
+        return alive[0] if alive else None
+
+    def error_card(self) -> ErrorFacts | None:
+        """What the error in the column says."""
+        model = self.transcript.model
+        payloads = [model.message(index).payload for index in range(len(model))]
+        return next((payload for payload in payloads if isinstance(payload, ErrorFacts)), None)
 
     def button(self, name: str) -> QPushButton:
         """A button."""

@@ -4,7 +4,7 @@ Invariant: the view decides nothing; the presenter tells it what to show and hea
 """
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QIcon, QResizeEvent
+from PySide6.QtGui import QIcon, QPainter, QPixmap, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -28,6 +28,7 @@ from sophos_desktop.shell.widgets.shapes import Shape, shape_pixmap
 
 _WRITE = "Write a message"
 _WRITE_WHILE_WAITING = "Write a message. It is kept until you have decided"
+_ICON_GAP = 6  # between the mark of a button and its word
 _HINT_FITS = 400  # the narrowest column with room for the hint beside the buttons
 
 
@@ -88,7 +89,7 @@ class ChatView(QWidget):
     def _make_layout(self) -> None:
         self._banner_column = QVBoxLayout()
         self._banner_column.setSpacing(8)
-        for banner in (self.error_banner, self.notice_bar, self.resume_banner):
+        for banner in (self.error_banner, self.notice_bar):
             self._banner_column.addWidget(banner)
         self._middle = QStackedLayout()
         self._middle.addWidget(self._make_empty())
@@ -105,6 +106,7 @@ class ChatView(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
+        layout.addWidget(self.resume_banner)
         layout.addLayout(self._middle, 1)
         layout.addLayout(self._above)
         layout.addLayout(self._cards_row)
@@ -221,19 +223,33 @@ class ChatView(QWidget):
         icon.addPixmap(shape_pixmap(Shape.SEND, 18, tokens.text_3, ratio), QIcon.Mode.Disabled)
         self.send_button.setIcon(icon)
         self.send_button.setIconSize(QSize(18, 18))
-        self.stop_button.setIcon(QIcon(shape_pixmap(Shape.STOPPED, 12, tokens.text, ratio)))
-        self.stop_button.setIconSize(QSize(12, 12))
+        self.stop_button.setIcon(_with_gap(shape_pixmap(Shape.STOP, 10, tokens.text, ratio)))
+        self.stop_button.setIconSize(QSize(10 + _ICON_GAP, 10))
         self.waiting_question.setStyleSheet(asking_style(tokens))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep banners and composer in the column of the text."""
         super().resizeEvent(event)
-        column = max(200, min(COLUMN_WIDTH, self.width() - COLUMN_MARGIN))
-        side = max(SCROLL_BAR_ROOM, (self.width() - column) // 2)
-        self._above.setContentsMargins(side, 4, side, 0)
-        self._cards_row.setContentsMargins(side, 0, side - SCROLL_BAR_ROOM, 0)
-        self._below.setContentsMargins(side, 4, side, 12)
+        room = self.width() - SCROLL_BAR_ROOM  # the transcript's bar stands beside the column
+        column = max(200, min(COLUMN_WIDTH, room - COLUMN_MARGIN))
+        left = max(0, (room - column) // 2)
+        right = max(SCROLL_BAR_ROOM, self.width() - left - column)
+        self._above.setContentsMargins(left, 4, right, 0)
+        self._cards_row.setContentsMargins(left, 0, right - SCROLL_BAR_ROOM, 0)
+        self._below.setContentsMargins(left, 4, right, 12)
         self._hint.setVisible(column > _HINT_FITS)
         self._show_placeholder()
         self.composer.fit_window()
         self.cards.set_room(self.height())
+
+
+def _with_gap(mark: QPixmap) -> QIcon:
+    """A mark with room behind it: a style sheet puts the words of a button right beside its icon."""
+    ratio = mark.devicePixelRatio()
+    wide = QPixmap(mark.width() + round(_ICON_GAP * ratio), mark.height())
+    wide.setDevicePixelRatio(ratio)
+    wide.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(wide)
+    painter.drawPixmap(0, 0, mark)
+    painter.end()
+    return QIcon(wide)

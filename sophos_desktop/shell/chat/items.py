@@ -1,65 +1,80 @@
 """Folds messages and events into the items that the transcript shows.
 
-Invariant: pure, no Qt. An item is frozen: an item that did not change stays the same object, so the view
-can tell by identity what to draw again. A message that is stored replaces what its deltas had folded.
+Invariant: pure, no Qt. An item that did not change stays the same object. A message that is stored replaces
+what its deltas had folded; what is known of it besides (figures, durations) is put in whenever it comes.
 """
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from time import monotonic
 from typing import Any
 
 from sophos_desktop.core.domain.conversation import Message, MessageState, Role, ToolCall
-from sophos_desktop.core.domain.events import ToolCallFinished, ToolCallStarted
-
-PENDING_KEY = "pending"
-
-
-@dataclass(frozen=True, slots=True)
-class UserItem:
-    """What the user wrote."""
-
-    key: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerItem:
-    """What the model said. `live`: more may come."""
-
-    key: str
-    text: str
-    thinking: str = ""
-    state: MessageState = MessageState.COMPLETE
-    live: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ToolItem:
-    """A tool call and what became of it. `status` is None before it ran, `running` while it does."""
-
-    key: str
-    server: str
-    tool: str
-    arguments: str
-    status: str | None = None
-    result: str = ""
-
-
-Item = UserItem | AnswerItem | ToolItem
+from sophos_desktop.core.domain.errors import SophosError
+from sophos_desktop.core.domain.events import ModelCallFinished, RunEvent, ToolCallFinished, ToolCallStarted
+from sophos_desktop.shell.chat.item_kinds import (
+    ERROR_KEY,
+    PENDING_KEY,
+    AnswerItem,
+    ErrorItem,
+    Figures,
+    Item,
+    ResultImage,
+    ToolItem,
+    UserItem,
+)
+from sophos_desktop.shell.chat.run_facts import RunFacts, message_of
 
 
 class TranscriptItems:
     """The items of one conversation, in the order they are read."""
 
-    def __init__(self) -> None:
-        """Nothing yet."""
+    def __init__(self, now: Callable[[], float] = monotonic) -> None:
+        """Nothing yet; `now` gives seconds that only grow."""
+        self._now = now
         self._items: dict[str, Item] = {}
+        self._error: ErrorItem | None = None
+        self._continued: str | None = None  # the answer that can be continued
+        self._thinking_since: dict[str, float] = {}
+        self._asked: dict[str, str] = {}
+        self._whole: dict[str, tuple[str, tuple[ResultImage, ...]]] = {}
+        self.facts = RunFacts()
 
     @property
     def items(self) -> list[Item]:
-        """All items."""
-        return list(self._items.values())
+        """All items, notices at the places where they came."""
+        found = self._with_notices() if self.facts.notices else list(self._items.values())
+        return [*found, self._error] if self._error is not None else found
+
+    def _with_notices(self) -> list[Item]:
+        last = {message_of(key): key for key in self._items}
+        first = {message_of(key): key for key in reversed(self._items)}
+        after: dict[str, list[Item]] = {}
+        before: dict[str, list[Item]] = {}
+        rest: list[Item] = []
+        for placed in self.facts.notices:
+            if placed.after in last:
+                after.setdefault(last[placed.after], []).append(placed.item)
+            elif placed.before in first:
+                before.setdefault(first[placed.before], []).append(placed.item)
+            else:
+                rest.append(placed.item)
+        found: list[Item] = []
+        for key, item in self._items.items():
+            found += (*before.get(key, ()), item, *after.get(key, ()))
+        return found + rest
+
+    # The conversation as it is stored.
+
+    def clear(self) -> None:
+        """Another conversation."""
+        self.facts.clear()
+        self._items.clear()
+        self._thinking_since.clear()
+        self._asked.clear()
+        self._whole.clear()
+        self._error = self._continued = None
 
     def reset(self, messages: Iterable[Message]) -> None:
         """Take the stored messages; items that say the same stay the same objects."""
@@ -70,14 +85,6 @@ class TranscriptItems:
             if before.get(key) == item:
                 self._items[key] = before[key]
 
-    def expect(self, text: str) -> None:
-        """Show what was just sent until its message is stored."""
-        self._items[PENDING_KEY] = UserItem(PENDING_KEY, text)
-
-    def grow(self, message: Message) -> None:
-        """More of an answer arrived; `message` holds all of it."""
-        self._items[message.id] = AnswerItem(message.id, message.text, message.thinking or "", live=True)
-
     def store(self, message: Message) -> None:
         """A message is in the thread."""
         if message.role is Role.USER:
@@ -86,41 +93,147 @@ class TranscriptItems:
         elif message.role is Role.ASSISTANT:
             self._store_answer(message)
         elif message.tool_call_id is not None:
-            status = message.tool_status.value if message.tool_status else "ok"
-            self._update_tool(message.tool_call_id, status=status, result=message.text)
+            self._store_result(message, message.tool_call_id)
 
     def _store_answer(self, message: Message) -> None:
         thinking = message.thinking or ""
         if message.text or thinking or not message.tool_calls:
-            self._items[message.id] = AnswerItem(message.id, message.text, thinking, message.state)
+            self._items[message.id] = AnswerItem(
+                message.id,
+                message.text,
+                thinking,
+                message.state,
+                asks=bool(message.tool_calls),
+                at=message.at,
+                model=message.model,
+                run_id=message.run_id,
+                figures=self._figures_of(message.id),
+            )
         else:
             self._items.pop(message.id, None)
         for call in message.tool_calls:
             if call.id not in self._items:
-                self._items[call.id] = _tool_item(call)
+                self._items[call.id] = self._tool_item(call, message.run_id)
 
-    def start_tool(self, event: ToolCallStarted) -> None:
-        """A call leaves this machine."""
+    def _store_result(self, message: Message, call_id: str) -> None:
+        whole_bytes = sum(kept.size_bytes for kept in message.attachments) or None
+        result, images = self._whole.get(call_id, (message.text, ()))
+        status = message.tool_status.value if message.tool_status else "ok"
+        self._update_tool(call_id, status=status, result=result, whole_bytes=whole_bytes, images=images)
+        if message.sent_args is not None:
+            self._update_tool(call_id, arguments=_as_json(message.sent_args))
+
+    # The run as it goes on.
+
+    def expect(self, text: str) -> None:
+        """Show what was just sent until its message is stored."""
+        self._items[PENDING_KEY] = UserItem(PENDING_KEY, text)
+
+    def grow(self, message: Message) -> AnswerItem:
+        """More of an answer arrived; `message` holds all of it. Gives its item."""
+        thinking = message.thinking or ""
+        if thinking and not message.text:
+            self._thinking_since.setdefault(message.id, self._now())
+        known = self._items.get(message.id)
+        figures = known.figures if isinstance(known, AnswerItem) else Figures()
+        if message.text and figures.thinking_ms is None:
+            figures = self._figures_of(message.id)
+        item = AnswerItem(message.id, message.text, thinking, live=True, figures=figures)
+        self._items[message.id] = item
+        return item
+
+    def start_tool(self, event: ToolCallStarted, ago_seconds: float = 0.0) -> None:
+        """A call left this machine `ago_seconds` ago."""
         call = ToolCall(event.tool_call_id, event.server, event.tool, event.args)
-        self._items[call.id] = replace(_tool_item(call), status="running")
+        known = self._items.get(call.id)
+        run_id = known.run_id if isinstance(known, ToolItem) else None
+        self._items[call.id] = replace(
+            self._tool_item(call, run_id), status="running", running_since=self._now() - ago_seconds
+        )
 
     def finish_tool(self, event: ToolCallFinished) -> None:
         """A call's result is recorded."""
         self._update_tool(event.tool_call_id, status=event.status, result=event.text)
 
-    def _update_tool(self, key: str, *, status: str, result: str) -> None:
-        item = self._items.get(key)
-        if not isinstance(item, ToolItem):
-            item = ToolItem(key, "", "tool", "")
-        self._items[key] = replace(item, status=status, result=result)
+    def take(self, told: RunEvent) -> None:
+        """What an event tells besides messages and calls."""
+        self.facts.take(told)
+        if isinstance(told.event, ModelCallFinished):
+            self._show_facts(told.event.message_id)
+        elif isinstance(told.event, ToolCallFinished):
+            self._show_facts(told.event.tool_call_id)
+
+    def show_facts(self) -> None:
+        """More is known of answers and calls."""
+        self._show_facts(*self._items)
+
+    def _show_facts(self, *keys: str) -> None:
+        for key in keys:
+            item = self._items.get(key)
+            if isinstance(item, AnswerItem):
+                figures = self.facts.figures(key)
+                if figures != Figures() and figures != item.figures:
+                    self._items[key] = replace(item, figures=figures)
+            elif isinstance(item, ToolItem) and item.duration_ms is None:
+                duration_ms = self.facts.duration_ms(key)
+                if duration_ms is not None:
+                    self._items[key] = replace(item, duration_ms=duration_ms)
+
+    def has_run(self, run_id: str) -> bool:
+        """True if an answer or a call is of this run."""
+        known = self._items.values()
+        return any(isinstance(item, AnswerItem | ToolItem) and item.run_id == run_id for item in known)
+
+    def show_whole(self, call_id: str, result: str, images: tuple[ResultImage, ...]) -> None:
+        """All of a result, of which the thread holds the beginning."""
+        self._whole[call_id] = (result, images)
+        if call_id in self._items:
+            self._update_tool(call_id, result=result, images=images)
+
+    def ask(self, questions: Mapping[str, str]) -> None:
+        """The calls that wait for somebody, each with why (`approval`, `uncertain`)."""
+        for key in self._asked.keys() - questions.keys():
+            item = self._items.get(key)
+            if isinstance(item, ToolItem) and item.status in ("asked", "uncertain"):
+                self._items[key] = replace(item, status=None)
+        self._asked = dict(questions)
+        for key, why in questions.items():
+            if isinstance(self._items.get(key), ToolItem):
+                self._update_tool(key, status="uncertain" if why == "uncertain" else "asked")
+
+    def end_with(self, error: SophosError | None, *, can_continue: bool) -> None:
+        """How the last run ended; `can_continue`: a resume would go on."""
+        self._let_go()
+        if error is not None:
+            self._error = ErrorItem(ERROR_KEY, error.title, error.remedy, str(error.code), can_continue)
+        last = next(reversed(self._items.values()), None)
+        if can_continue and isinstance(last, AnswerItem) and last.state is MessageState.STOPPED:
+            self._continued = last.key
+            self._items[last.key] = replace(last, can_continue=True)
+
+    def _let_go(self) -> None:
+        item = self._items.get(self._continued or "")
+        if isinstance(item, AnswerItem):
+            self._items[item.key] = replace(item, can_continue=False)
+        self._error = self._continued = None
 
     def drop_partials(self) -> None:
         """The run goes on: what arrived of its last answer is asked for again (DURABILITY.md, rule 11)."""
+        self._let_go()
+        self.ask({})
         for key, item in reversed(tuple(self._items.items())):
             if isinstance(item, UserItem):
                 return
             if isinstance(item, AnswerItem) and item.state is not MessageState.COMPLETE:
                 del self._items[key]
+
+    def settle(self) -> None:
+        """The run is over: nothing grows any more."""
+        for key, item in self._items.items():
+            if isinstance(item, AnswerItem) and item.live:
+                self._items[key] = replace(item, live=False, state=MessageState.INCOMPLETE)
+            elif isinstance(item, ToolItem) and item.status == "running":
+                self._items[key] = replace(item, status="interrupted", running_since=None)
 
     def count_user_text(self, text: str) -> int:
         """How many stored messages of the user say `text`."""
@@ -129,19 +242,36 @@ class TranscriptItems:
             for item in self._items.values()
         )
 
-    def settle(self) -> None:
-        """The run is over: nothing grows any more."""
-        for key, item in self._items.items():
-            if isinstance(item, AnswerItem) and item.live:
-                self._items[key] = replace(item, live=False, state=MessageState.INCOMPLETE)
-            elif isinstance(item, ToolItem) and item.status == "running":
-                self._items[key] = replace(item, status="interrupted")
+    # One item.
+
+    def _figures_of(self, message_id: str) -> Figures:
+        """As told; until then the thinking as it was seen here."""
+        told = self.facts.figures(message_id)
+        if told.thinking_ms is None and message_id in self._thinking_since:
+            seen_ms = round((self._now() - self._thinking_since[message_id]) * 1_000)
+            return replace(told, thinking_ms=seen_ms)
+        return told
+
+    def _tool_item(self, call: ToolCall, run_id: str | None) -> ToolItem:
+        return ToolItem(
+            call.id,
+            call.server,
+            call.tool,
+            _as_json(call.args),
+            duration_ms=self.facts.duration_ms(call.id),
+            run_id=run_id,
+        )
+
+    def _update_tool(self, key: str, **changes: Any) -> None:
+        item = self._items.get(key)
+        if not isinstance(item, ToolItem):
+            item = ToolItem(key, "", "tool", "")
+        if "status" in changes:
+            changes["running_since"] = None
+            changes["duration_ms"] = self.facts.duration_ms(key)
+        self._items[key] = replace(item, **changes)
 
 
-def _tool_item(call: ToolCall) -> ToolItem:
-    return ToolItem(call.id, call.server, call.tool, _short_arguments(call.args))
-
-
-def _short_arguments(arguments: Mapping[str, Any]) -> str:
+def _as_json(arguments: Mapping[str, Any]) -> str:
     """The arguments as one line of JSON."""
     return json.dumps(dict(arguments), ensure_ascii=False, default=str)

@@ -1,14 +1,17 @@
 """Folds what the bridge tells of the open conversation's run into the transcript.
 
-Invariant: an event of another conversation changes nothing here; each event shows at most one change.
+Invariant: an event of another conversation changes nothing here; each event shows at most one change. The
+pieces of an answer come once a frame, and cost what is new.
 """
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 from PySide6.QtCore import QObject
 
 from sophos_desktop.core.domain.conversation import Message
-from sophos_desktop.core.domain.events import Notice, Recovered, ToolCallFinished, ToolCallStarted
+from sophos_desktop.core.domain.events import MessageStored, RunEvent, ToolCallFinished, ToolCallStarted
+from sophos_desktop.foundation.clock import from_text
 from sophos_desktop.shell.chat.chat_view import ChatView
 from sophos_desktop.shell.chat.items import TranscriptItems
 from sophos_desktop.shell.event_bridge import EventBridge
@@ -27,43 +30,32 @@ class LiveRun(QObject):
     ) -> None:
         """`open_conversation` gives the id of the one on the screen."""
         super().__init__(parent)
-        self._view = view
+        self._transcript = view.transcript
         self._items = items
         self._open_conversation = open_conversation
         bridge.message_grew.connect(self._on_message_grew)
-        bridge.message_stored.connect(self._on_message_stored)
-        bridge.tool_started.connect(self._on_tool_started)
-        bridge.tool_finished.connect(self._on_tool_finished)
-        bridge.noticed.connect(self._on_noticed)
-        bridge.recovered.connect(self._on_recovered)
+        bridge.stored.connect(self._on_stored)
 
     def _on_message_grew(self, conversation_id: str, message: Message) -> None:
         if conversation_id == self._open_conversation():
-            self._items.grow(message)
-            self._show()
+            item = self._items.grow(message)
+            if not self._transcript.grow(item):
+                self._transcript.show_items(self._items.items)
 
-    def _on_message_stored(self, conversation_id: str, message: Message) -> None:
-        if conversation_id == self._open_conversation():
-            self._items.store(message)
-            self._show()
-
-    def _on_tool_started(self, conversation_id: str, event: ToolCallStarted) -> None:
-        if conversation_id == self._open_conversation():
-            self._items.start_tool(event)
-            self._show()
-
-    def _on_tool_finished(self, conversation_id: str, event: ToolCallFinished) -> None:
-        if conversation_id == self._open_conversation():
+    def _on_stored(self, conversation_id: str, told: RunEvent) -> None:
+        if conversation_id != self._open_conversation():
+            return
+        event = told.event
+        if isinstance(event, ToolCallStarted):
+            self._items.start_tool(event, _seconds_since(told.at))
+        elif isinstance(event, ToolCallFinished):
             self._items.finish_tool(event)
-            self._show()
+        elif isinstance(event, MessageStored):
+            self._items.store(event.message)
+        self._items.take(told)
+        self._transcript.show_items(self._items.items)
 
-    def _on_noticed(self, conversation_id: str, notice: Notice) -> None:
-        if conversation_id == self._open_conversation():
-            self._view.show_notice(notice.text)
 
-    def _on_recovered(self, conversation_id: str, recovered: Recovered) -> None:
-        if conversation_id == self._open_conversation():
-            self._view.show_notice(recovered.what)
-
-    def _show(self) -> None:
-        self._view.transcript.show_items(self._items.items)
+def _seconds_since(at: str) -> float:
+    """How long ago an event was told: a run that is followed late began before."""
+    return max(0.0, (datetime.now(UTC) - from_text(at)).total_seconds())

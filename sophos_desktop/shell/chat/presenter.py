@@ -23,6 +23,7 @@ from sophos_desktop.shell.chat.outcome import show_outcome
 from sophos_desktop.shell.chat.queue_flow import QueueFlow
 from sophos_desktop.shell.chat.run_endings import RunEndings
 from sophos_desktop.shell.chat.send_flow import SendFlow
+from sophos_desktop.shell.chat.shown_facts import ShownFacts
 from sophos_desktop.shell.chat.waiting_notice import WaitingNotice
 from sophos_desktop.shell.event_bridge import EventBridge
 from sophos_desktop.shell.facade import Core, RunHandle
@@ -52,6 +53,7 @@ class ChatPresenter(QObject):
         self._drafts = DraftKeeper(owner, self)
         self._items = TranscriptItems()
         self._live = LiveRun(view, bridge, self._items, self._current, self)
+        self._facts = ShownFacts(view, owner, self._items, lambda: self._core, self._current, self)
         self._questions = DecisionFlow(view, owner, self._open_core, self._reload, self._go_on, self)
         self._foreign = ForeignRuns(owner, self._idle_conversation, self)
         current = self._current
@@ -65,15 +67,13 @@ class ChatPresenter(QObject):
         self._conversation_id: str | None = None
         self._generation = 0
         self._followed: RunHandle | None = None
-        self._is_restoring = False
-        self._is_loading = False
-        self._is_resumable = False
-        self._is_stopping = False
-        self._is_closed = False
+        self._is_restoring = self._is_loading = self._is_closed = False
+        self._is_resumable = self._is_stopping = False
         self._unsubscribe: Callable[[], None] = lambda: None
         view.send_requested.connect(self.send)
         view.stop_requested.connect(self.stop)
         view.resume_requested.connect(self.resume)
+        view.transcript.continue_wanted.connect(self.resume)
         view.composer.edited.connect(self._on_edited)
         bridge.ended.connect(self._on_ended)
         self._foreign.appeared.connect(self._on_foreign_run)
@@ -207,7 +207,7 @@ class ChatPresenter(QObject):
         self._view.composer.set_text(joined(draft, typed))
         if typed:
             self._drafts.edited(conversation_id, self._view.composer.text)
-        self._items.reset(())
+        self._items.clear()
         if conversation_id is None:
             self._view.transcript.open_items([])
             self._view.show_empty()
@@ -232,16 +232,18 @@ class ChatPresenter(QObject):
             return
         if generation != self._generation:
             return
-        self._items.reset(messages)
+        self._questions.show(pending)
+        self._queue.show(queued)
+        items, is_waiting = self._items, self._questions.is_waiting
+        items.reset(messages)
+        items.ask({question.tool_call_id: question.why for question in pending})
+        self._is_resumable = show_outcome(self._view, items, conversation, is_waiting=is_waiting)
         show = self._view.transcript.open_items if is_new else self._view.transcript.show_items
-        show(self._items.items)
-        if self._items.items:
+        show(items.items)
+        if items.items:
             self._view.show_transcript()
         else:
             self._view.show_empty()
-        self._questions.show(pending)
-        self._queue.show(queued)
-        self._is_resumable = show_outcome(self._view, conversation, is_waiting=self._questions.is_waiting)
         self._foreign.shows(conversation)
         self._follow_active(conversation_id)
         self._foreign.look()

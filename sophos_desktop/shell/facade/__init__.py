@@ -13,7 +13,7 @@ from sophos_desktop.core.domain.conversation import Conversation, Message
 from sophos_desktop.core.domain.events import Notice, RunEvent
 from sophos_desktop.core.domain.exports import ExportFormat
 from sophos_desktop.core.domain.run import RunRecord
-from sophos_desktop.core.domain.specs import EngineChoice, EngineKind, EngineStatus, ServerStatus
+from sophos_desktop.core.domain.specs import EngineChoice, EngineKind, EngineStatus, ServerStatus, ToolResult
 from sophos_desktop.core.domain.trust import Trust
 from sophos_desktop.foundation.paths import AppPaths
 from sophos_desktop.shell.facade.deleting import Deletions
@@ -92,6 +92,9 @@ class Conversations(Deletions, Protocol):
 
     async def trace(self, run_id: str, after_seq: int = 0) -> Sequence[Mapping[str, Any]]:
         """The stored events of a run with a higher number, as JSON. Raises SophosError NOT_FOUND."""
+
+    async def tool_result(self, conversation_id: str, tool_call_id: str) -> ToolResult:
+        """The whole result of a call with all its parts. Raises SophosError NOT_FOUND and others."""
 
     async def rename(self, conversation_id: str, title: str) -> None:
         """Give it a title."""

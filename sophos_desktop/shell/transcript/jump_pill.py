@@ -30,6 +30,7 @@ class JumpPill(QAbstractButton):
         self._looks = looks
         self._lines = 0
         self.setText(WORDS)
+        self.setAccessibleName(WORDS)
         self.hide()
 
     def set_looks(self, looks: Looks) -> None:

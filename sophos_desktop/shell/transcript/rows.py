@@ -127,12 +127,13 @@ class Rows:
     def _message_gap(self, message: int) -> int:
         if message == 0:
             return TOP_MARGIN
-        before, now = self._model.message(message - 1).kind, self._model.message(message).kind
+        shown = self._model.message(message)
+        before, now = self._model.message(message - 1).kind, shown.kind
         if now is MessageKind.USER:
             return BEFORE_USER
         if before is MessageKind.USER:
             return AFTER_USER
-        is_between = before is MessageKind.CARD and now is MessageKind.CARD
+        is_between = before is MessageKind.CARD and now is MessageKind.CARD and not shown.stands_apart
         return BETWEEN_CARDS if is_between else AFTER_CARD
 
     # What changes.

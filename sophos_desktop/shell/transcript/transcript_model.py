@@ -55,7 +55,7 @@ class TranscriptMessage:
     """One entry. `text` is the exact source as of when it was given (`TranscriptModel.source` has what was
     appended since). `payload`: of a card, whatever its factory needs (a tool call, a thinking, an error, a
     notice, a question). `has_footer`: a card (the meta line, chips of attachments) belongs below the text;
-    the card factory makes it."""
+    the card factory makes it. `stands_apart`: a card that has nothing to do with the card before it."""
 
     id: str
     kind: MessageKind
@@ -65,6 +65,7 @@ class TranscriptMessage:
     meta: MessageMeta = field(default_factory=MessageMeta)
     payload: object = None
     has_footer: bool = False
+    stands_apart: bool = False
     images: tuple[MessageImage, ...] = ()
 
 

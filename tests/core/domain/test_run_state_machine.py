@@ -10,6 +10,7 @@ import tempfile
 from contextlib import AsyncExitStack, aclosing, closing
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -32,6 +33,7 @@ from tests.support.core_fixture import (
 from tests.support.ollama_script import Reply
 from tests.support.ollama_server import OllamaServer
 
+pytestmark = pytest.mark.long
 ASKING = {"lines": {key: value for key, value in LINES["lines"].items() if key != "approval"}}
 REFUSALS = {
     ErrorCode.SESSION_IN_PROGRESS,

@@ -1,0 +1,106 @@
+"""What a conversation consists of for its reader: messages, tool calls, notices, an error.
+
+Invariant: frozen plain data, no Qt. An item that did not change stays the same object, so that the view can
+tell by identity what to show again.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from sophos_desktop.core.domain.conversation import MessageState
+
+PENDING_KEY = "pending"
+ERROR_KEY = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What one call of the model took: milliseconds of thinking, tokens it wrote, tokens a second."""
+
+    thinking_ms: int | None = None
+    tokens: int | None = None
+    tokens_per_second: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UserItem:
+    """What the user wrote."""
+
+    key: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerItem:
+    """What the model said. `live`: more may come; `asks`: it asked for tools; `can_continue`: it is the last,
+    and a resume would go on with it."""
+
+    key: str
+    text: str
+    thinking: str = ""
+    state: MessageState = MessageState.COMPLETE
+    live: bool = False
+    asks: bool = False
+    at: str | None = None
+    model: str | None = None
+    run_id: str | None = None
+    figures: Figures = Figures()
+    can_continue: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ResultImage:
+    """An image that a call returned; `key` is for the image provider."""
+
+    key: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolItem:
+    """A tool call and what became of it. `status` is None before it ran, `running` while it does, `asked` or
+    `uncertain` while somebody is asked. `running_since`: seconds of time.monotonic. `whole_bytes`: of a
+    result that is more than `result`, how much is kept of it."""
+
+    key: str
+    server: str
+    tool: str
+    arguments: str
+    status: str | None = None
+    result: str = ""
+    duration_ms: int | None = None
+    running_since: float | None = None
+    run_id: str | None = None
+    whole_bytes: int | None = None
+    images: tuple[ResultImage, ...] = ()
+
+
+class NoticeTone(Enum):
+    """What a notice is about."""
+
+    PLAIN = "plain"
+    CUT = "cut"
+    RECOVERED = "recovered"
+
+
+@dataclass(frozen=True, slots=True)
+class NoticeItem:
+    """Something the reader should know at this place."""
+
+    key: str
+    text: str
+    tone: NoticeTone = NoticeTone.PLAIN
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorItem:
+    """Why the last run ended without an answer; `can_continue`: a resume would go on."""
+
+    key: str
+    title: str
+    remedy: str
+    code: str
+    can_continue: bool = False
+
+
+Item = UserItem | AnswerItem | ToolItem | NoticeItem | ErrorItem

@@ -1,0 +1,152 @@
+"""Says how the items of a conversation look as entries of the painted transcript.
+
+Invariant: pure; an item gives the same entries whenever it is shown, each with an id of its own. Calls that
+follow each other share one card.
+"""
+
+from collections.abc import Sequence
+
+from sophos_desktop.core.domain.conversation import MessageState
+from sophos_desktop.core.domain.errors import ErrorCode
+from sophos_desktop.shell.chat.item_kinds import (
+    AnswerItem,
+    ErrorItem,
+    Item,
+    NoticeItem,
+    NoticeTone,
+    ToolItem,
+    UserItem,
+)
+from sophos_desktop.shell.transcript.cards.error_card import ErrorFacts
+from sophos_desktop.shell.transcript.cards.facts import CallFacts, CallState
+from sophos_desktop.shell.transcript.cards.meta_line import CONTINUE
+from sophos_desktop.shell.transcript.cards.notice_line import NoticeFacts, NoticeKind
+from sophos_desktop.shell.transcript.cards.thinking_row import ThinkingFacts
+from sophos_desktop.shell.transcript.cards.tool_card import ToolGroup
+from sophos_desktop.shell.transcript.transcript_model import (
+    MessageImage,
+    MessageKind,
+    MessageMeta,
+    TranscriptMessage,
+)
+
+_MOST_CALLS = 40  # in one card: each is a widget
+_NO_TEXT = "No text"
+_TONES = {
+    NoticeTone.PLAIN: NoticeKind.PLAIN,
+    NoticeTone.CUT: NoticeKind.CUT,
+    NoticeTone.RECOVERED: NoticeKind.RECOVERED,
+}
+
+
+def rows_of(items: Sequence[Item]) -> tuple[list[TranscriptMessage], list[int]]:
+    """The entries, and for each item how many entries stand before it; calls of one card count alike."""
+    rows: list[TranscriptMessage] = []
+    starts: list[int] = []
+    group: list[ToolItem] = []
+    for item in items:
+        if not isinstance(item, ToolItem) or len(group) == _MOST_CALLS:
+            rows += _calls(group)
+            group = []
+        starts.append(len(rows))
+        if isinstance(item, ToolItem):
+            group.append(item)
+        else:
+            rows += rows_of_one(item)
+    return rows + _calls(group), starts
+
+
+def is_boundary(item: Item) -> bool:
+    """True for an item whose entries do not depend on its neighbours."""
+    return not isinstance(item, ToolItem)
+
+
+def rows_of_one(item: Item) -> list[TranscriptMessage]:
+    """The entries of one item that stands alone."""
+    if isinstance(item, UserItem):
+        return [TranscriptMessage(item.key, MessageKind.USER, item.text)]
+    if isinstance(item, AnswerItem):
+        return [*_thinking(item), *_answer(item)]
+    if isinstance(item, ToolItem):
+        return _calls([item])
+    if isinstance(item, NoticeItem):
+        return [TranscriptMessage(item.key, MessageKind.CARD, payload=_notice(item))]
+    return [TranscriptMessage(item.key, MessageKind.CARD, payload=_error(item), stands_apart=True)]
+
+
+def _thinking(item: AnswerItem) -> list[TranscriptMessage]:
+    if not item.thinking:
+        return []
+    key = f"{item.key}/thinking"
+    is_running = item.live and not item.text
+    facts = ThinkingFacts(key, item.thinking.strip(), item.figures.thinking_ms, is_running=is_running)
+    return [TranscriptMessage(key, MessageKind.CARD, payload=facts)]
+
+
+def _answer(item: AnswerItem) -> list[TranscriptMessage]:
+    is_cut = item.state is not MessageState.COMPLETE
+    is_empty = not item.text and not item.live and not is_cut and not item.asks
+    if not item.text and not is_cut and not is_empty:
+        return []
+    meta = MessageMeta(
+        model=item.model,
+        at=item.at,
+        tokens=item.figures.tokens,
+        tokens_per_second=item.figures.tokens_per_second,
+        reason=_NO_TEXT if is_empty else "",
+        can_continue=item.can_continue,
+    )
+    return [
+        TranscriptMessage(
+            item.key,
+            MessageKind.ANSWER,
+            item.text,
+            is_open=item.live,
+            state=item.state,
+            meta=meta,
+            has_footer=is_cut or not item.asks,
+        )
+    ]
+
+
+def _calls(group: Sequence[ToolItem]) -> list[TranscriptMessage]:
+    """One card, and the images that its calls returned."""
+    if not group:
+        return []
+    key = f"{group[0].key}/card"
+    card = ToolGroup(tuple(_call(item) for item in group))
+    rows = [TranscriptMessage(key, MessageKind.CARD, payload=card)]
+    images = tuple(MessageImage(image.key, image.name) for item in group for image in item.images)
+    if images:
+        rows.append(TranscriptMessage(f"{key}/images", MessageKind.ANSWER, images=images))
+    return rows
+
+
+def _call(item: ToolItem) -> CallFacts:
+    return CallFacts(
+        item.key,
+        item.server,
+        item.tool,
+        item.arguments or "{}",
+        _state(item.status),
+        item.duration_ms,
+        item.running_since,
+        item.result,
+    )
+
+
+def _state(status: str | None) -> CallState:
+    if status is None:
+        return CallState.WAITING
+    known = {state.value: state for state in CallState}
+    return known.get(status, CallState.INTERRUPTED)
+
+
+def _notice(item: NoticeItem) -> NoticeFacts:
+    return NoticeFacts(item.text, _TONES[item.tone])
+
+
+def _error(item: ErrorItem) -> ErrorFacts:
+    words = "Continue" if item.code == ErrorCode.RECURSION_LIMIT.value else "Try again"
+    action, name = (words, CONTINUE) if item.can_continue else ("", "")
+    return ErrorFacts(item.title, item.remedy, item.code, action, name)
