@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-ASIDE = ("end to end", "window", "kills")
+ASIDE = ("end to end", "window")
 """What runs beside the core, one after another: each lane takes one of two cores."""
 
 
