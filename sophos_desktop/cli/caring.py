@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from sophos_desktop.cli.invocation import Invocation
-from sophos_desktop.cli.output import Style, one_line, size, table
+from sophos_desktop.cli.output import Style, one_line, size, table, visible
 from sophos_desktop.core.domain.conversation import Conversation
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.run import RunStatus
@@ -100,8 +100,8 @@ async def doctor(call: Invocation) -> int:
 def _check_lines(checks: "Sequence[Check]", style: Style) -> list[str]:
     widest = max(len(check.id) for check in checks)
     return [
-        f"{style.good('ok   ') if check.ok else style.bad('wrong')}  {check.id:<{widest}}  {check.text}"
-        + (f". {check.remedy}" if check.remedy else "")
+        f"{style.good('ok   ') if check.ok else style.bad('wrong')}  {check.id:<{widest}}  "
+        + visible(f"{check.text}. {check.remedy}" if check.remedy else check.text)
         for check in checks
     ]
 

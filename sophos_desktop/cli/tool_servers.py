@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sophos_desktop.cli import permissions
 from sophos_desktop.cli.invocation import Invocation
-from sophos_desktop.cli.output import Style, moment, one_line
+from sophos_desktop.cli.output import Style, moment, one_line, visible
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.events import Notice
 from sophos_desktop.core.domain.policy import Verdict
@@ -94,7 +94,7 @@ def _server_lines(
         state = status.state.value
         shown = {ServerState.READY: style.good, ServerState.FAILED: style.bad}.get(status.state, str)(state)
         about = f"  {one_line(status.reason, 200)}" if status.reason else ""
-        heading = f"{style.strong(one_line(status.name))}  {status.transport}  {shown}"
+        heading = f"{style.strong(visible(one_line(status.name)))}  {status.transport}  {shown}"
         lines.append(f"{heading} since {moment(status.since)}  {trusts[status.name].words}{about}")
         for tool in status.tools:
             happens = permissions.verdict_words(verdicts[status.name, tool.tool])
@@ -233,6 +233,10 @@ async def _add(call: Invocation) -> int:
             entries = {chosen.name: _entry(chosen)}
             await asyncio.to_thread(core.mcp.add, entries, replace=chosen.replace)
     await call.print_lines([f"wrote {', '.join(names)} to {path}"])
+    if pasted is not None and ('"trusted"' in pasted or '"approval"' in pasted):
+        await call.console.note(
+            'notice: "trusted" and "approval" were left out; see `mcp trust` and `mcp allow`'
+        )
     if not chosen.no_check:
         for name in names:
             await _check(call, name)

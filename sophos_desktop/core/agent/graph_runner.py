@@ -33,7 +33,7 @@ _SETTLING_STEP_LIMIT = 25
 @dataclass(frozen=True, slots=True)
 class Question:
     """A call that waits for a decision; `attempt`: how many attempts had been made; `reason`: why it is
-    asked; `scope`: what "always" would hold for."""
+    asked; `scope`: what "always" would hold for; `fingerprint`: the definition that is asked about."""
 
     tool_call_id: str
     server: str
@@ -44,6 +44,7 @@ class Question:
     asked_at: str
     reason: str = ""
     scope: str = ""
+    fingerprint: str = ""
 
 
 @dataclass(frozen=True, slots=True)

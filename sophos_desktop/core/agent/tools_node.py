@@ -33,6 +33,9 @@ NEVER_STARTED = "This call was not made: the run ended before it."
 OUTCOME_UNKNOWN = "This call was interrupted: whether it took effect is unknown. Check before you repeat it."
 SKIPPED = "The user chose not to repeat this interrupted call: whether it took effect is unknown."
 DENIED = "The user denied this call, so it was not made."
+CHANGED = (
+    "The tool's definition changed after the user was asked, so the call was not made. Ask for it again."
+)
 TRIES_OF_REPEATABLE = 3
 """How often a call that may be repeated is made when its server dies under it each time."""
 
@@ -95,17 +98,28 @@ class _Call:
             return await self._say(f"{DENIED}{why}", ToolStatus.DENIED)
         if self._context.settling:
             return await self._say(NEVER_STARTED, ToolStatus.INTERRUPTED)
+        spec = await self._offered()
         if decision is not None and decision.decision == "allow":
+            if spec is not None and decision.fingerprint and decision.fingerprint != spec.fingerprint:
+                return await self._say(CHANGED, ToolStatus.DENIED)
             return await self._make(decision.args if decision.args is not None else self._task["args"])
         args = self._task["args"]
-        spec = await self._offered()
         if spec is None or self._task["problem"] or await self._context.catalog.problem_with(spec, args):
             return await self._make(args)  # nothing is sent: nobody need be asked
         verdict = await self._context.gate.judge(spec, args, self._task.get("heard", ()))
         if verdict.policy is Policy.DENY:
             return await self._say(f"This call is not allowed: {verdict.reason}", ToolStatus.DENIED)
         if verdict.policy is Policy.ASK:
-            self._ask("approval", spec.server, spec.tool, args, 0, verdict.reason, verdict.scope)
+            self._ask(
+                "approval",
+                spec.server,
+                spec.tool,
+                args,
+                0,
+                reason=verdict.reason,
+                scope=verdict.scope,
+                fingerprint=spec.fingerprint,
+            )
         return await self._make(args)
 
     def _ask(
@@ -115,8 +129,10 @@ class _Call:
         tool: str,
         args: Mapping[str, Any],
         attempt: int,
+        *,
         reason: str = "",
         scope: str = "",
+        fingerprint: str = "",
     ) -> NoReturn:
         """Let the run wait for a decision; it comes as a row (DURABILITY.md, rule 5)."""
         interrupt(
@@ -130,6 +146,7 @@ class _Call:
                 "asked_at": to_text(self._context.clock.now()),
                 "reason": reason,
                 "scope": scope,
+                "fingerprint": fingerprint,
             }
         )
         raise AssertionError("interrupt() does not return: no run is continued with a resume value")

@@ -145,7 +145,8 @@ DecisionKind = Literal["allow", "deny", "run-again", "skip", "result"]
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What the user chose for a call; `attempt` is how many attempts had been made when it was asked."""
+    """What the user chose for a call; `attempt` is how many attempts had been made when it was asked;
+    `fingerprint`: the tool's definition that was shown, None for what versions before stored."""
 
     tool_call_id: str
     attempt: int
@@ -154,6 +155,7 @@ class Decision:
     args: Mapping[str, Any] | None = None
     reason: str | None = None
     result: str | None = None
+    fingerprint: str | None = None
 
 
 class ToolJournal(Protocol):

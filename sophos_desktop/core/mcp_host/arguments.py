@@ -5,6 +5,7 @@ then judges); no reference in a schema is ever fetched from anywhere; no value i
 """
 
 import asyncio
+import json
 from collections.abc import Mapping
 from itertools import islice
 from typing import Any
@@ -30,6 +31,12 @@ def problem_of(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> str |
     most, of this thread's own time."""
     if is_deeper_than(arguments, DEEPEST_LEVEL):
         return f"{_HEADING}\n- arguments: are nested deeper than {DEEPEST_LEVEL} levels"
+    try:
+        json.dumps(dict(arguments), ensure_ascii=False, allow_nan=False).encode()
+    except UnicodeEncodeError:
+        return f"{_HEADING}\n- arguments: hold half a character (a lone surrogate), which is no text"
+    except ValueError:
+        return f"{_HEADING}\n- arguments: hold NaN or an infinite number, which JSON does not have"
     if not schema:
         return None
     limits = Limits(CHECK_SECONDS)

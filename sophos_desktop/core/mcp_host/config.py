@@ -114,7 +114,14 @@ class McpConfigSource:
         servers = []
         for name, built_in in sorted(entries.items()):
             layer = shipped if built_in else self._last_good
-            config = self._filled_in(parse_entry(name, layer.entries[name], built_in=built_in))
+            entry = layer.entries[name]
+            own = shipped.entries.get(name)
+            if isinstance(own, dict) and isinstance(entry, dict) and not {"command", "url"} & entry.keys():
+                entry, built_in = (
+                    {**own, **entry},
+                    True,
+                )  # it changes the built-in one and does not replace it
+            config = self._filled_in(parse_entry(name, entry, built_in=built_in))
             servers.append(config)
             if config.problem is not None and layer is not user and not built_in:
                 continue  # the file that holds it now could not be read: that is the notice

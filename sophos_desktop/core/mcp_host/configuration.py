@@ -11,6 +11,8 @@ from typing import Any
 from sophos_desktop.core.mcp_host.config import LoadedConfig, McpConfigSource
 from sophos_desktop.core.mcp_host.config_writer import McpConfigWriter, pasted_servers
 
+_FOR_THE_USER_TO_SAY = ("trusted", "approval")
+
 
 class Removal(Enum):
     """What taking out a server came to."""
@@ -44,8 +46,13 @@ class McpConfiguration:
     def add_pasted(self, text: str, *, replace: bool) -> tuple[str, ...]:
         """Add the servers of a document as another program's documentation shows it; gives their names.
 
+        Whom to trust and what to allow is not for a page on the web to say: both are left out.
+
         Raises SophosError BAD_REQUEST, CONFIG_INVALID."""
-        entries = pasted_servers(text)
+        entries = {
+            name: {key: value for key, value in entry.items() if key not in _FOR_THE_USER_TO_SAY}
+            for name, entry in pasted_servers(text).items()
+        }
         self.add(entries, replace=replace)
         return tuple(entries)
 

@@ -25,6 +25,7 @@ from sophos_desktop.foundation.tasks import TaskOwner
 _log = logging.getLogger(__name__)
 _SHOWN_CHARACTERS = 200
 _MAXIMUM_WAITING_MESSAGES = 1_000
+_ANSWER_ID = re.compile(rb'"id"\s*:\s*([0-9]{1,15})\s*[,}]')
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
@@ -115,7 +116,7 @@ class StdioTransport:
             value = _load(line)
             return JSONRPCMessage.model_validate(value)
         except (ValueError, ValidationError, RecursionError):
-            if (refusal := _refusal(value)) is not None:
+            if (refusal := _refusal(value) or _refusal_of_unread(line, value)) is not None:
                 return refusal
             shown = line[:_SHOWN_CHARACTERS].decode("utf-8", "replace").strip()
             self._tail.note(f"stdout line {self._line_number}, no message: {shown}")
@@ -129,13 +130,23 @@ def _refusal(value: object) -> JSONRPCMessage | None:
     request_id = value.get("id")
     if isinstance(request_id, bool) or not isinstance(request_id, int | str):
         return None
+    return _answer_for(request_id)
+
+
+def _answer_for(request_id: RequestId) -> JSONRPCMessage:
     words = "it answered with something that is no result of the protocol"
     error = ErrorData(code=INTERNAL_ERROR, message=words)
     return JSONRPCMessage(JSONRPCError(jsonrpc="2.0", id=request_id, error=error))
 
 
+def _refusal_of_unread(line: bytes, value: object) -> JSONRPCMessage | None:
+    """The same for an answer that is no JSON, if its beginning says whose answer it is."""
+    found = _ANSWER_ID.search(line[:_SHOWN_CHARACTERS]) if value is None else None
+    return None if found is None or b'"method"' in line[:_SHOWN_CHARACTERS] else _answer_for(int(found[1]))
+
+
 def _load(line: bytes) -> object:
-    value = json.loads(line)
+    value = json.loads(line.decode("utf-8", "replace"))
     if not _SURROGATE.search(line):
         return value
     # Halves of surrogate pairs are no text that could be stored or sent on.

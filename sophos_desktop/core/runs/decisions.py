@@ -27,7 +27,8 @@ _APPROVAL_KINDS: tuple[DecisionKind, ...] = ("allow", "deny")
 class PendingDecision:
     """A question that a run waits on. `attempt`: how many attempts had been made when it was asked;
     `reason`: why it is asked; `scope`: what "always" would hold for (a host, empty: everything);
-    `input_schema`: the tool's, if its server is known to this process."""
+    `input_schema`: the tool's, if its server is known to this process; `fingerprint`: the definition that is
+    asked about."""
 
     conversation_id: str
     run_id: str
@@ -41,6 +42,7 @@ class PendingDecision:
     reason: str = ""
     scope: str = ""
     input_schema: Mapping[str, Any] | None = None
+    fingerprint: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The contract's shape."""
@@ -97,6 +99,7 @@ class Decisions:
             reason=question.reason,
             scope=question.scope,
             input_schema=None if spec is None else spec.input_schema,
+            fingerprint=question.fingerprint,
         )
 
     def _spec(self, server: str, tool: str) -> ToolSpec | None:
@@ -137,6 +140,7 @@ class Decisions:
                 args=args,
                 reason=reason,
                 result=result,
+                fingerprint=question.fingerprint or None,
             ),
         )
         if permission is not None:
@@ -186,7 +190,8 @@ class Decisions:
         scope = scope_of(spec, args if args is not None else question.args, self._gate.rule(spec.server))
         decision = Policy.ALLOW if kind == "allow" else Policy.DENY
         self._refuse_unscoped(spec.server, scope, decision)
-        return Permission(question.server, question.tool, scope, spec.fingerprint, decision)
+        shown = question.fingerprint or spec.fingerprint
+        return Permission(question.server, question.tool, scope, shown, decision)
 
     def _refuse_unscoped(self, server: str, scope: str, decision: Policy) -> None:
         if decision is Policy.ALLOW and not scope and is_scoped(server, self._gate.rule(server)):

@@ -76,6 +76,7 @@ class JournalStore:
             "args": json.dumps(dict(decision.args)) if decision.args is not None else None,
             "reason": decision.reason,
             "result": decision.result,
+            "fingerprint": decision.fingerprint,
             "decided_at": to_text(self._clock.now()),
         }
         call = (

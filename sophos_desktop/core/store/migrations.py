@@ -140,6 +140,8 @@ MIGRATIONS: Sequence[Sequence[str]] = (
             name TEXT NOT NULL,
             PRIMARY KEY (conversation_id, kind, ref, position))""",
         "CREATE INDEX attachment_uses_by_content ON attachment_uses (sha256)",
+        # What was shown when it was asked: an answer holds for that definition alone.
+        "ALTER TABLE decisions ADD COLUMN fingerprint TEXT",
         """CREATE TABLE queued_messages (
             conversation_id TEXT PRIMARY KEY REFERENCES conversations (id) ON DELETE CASCADE,
             text TEXT NOT NULL,

@@ -80,6 +80,7 @@ def decision(row: Row) -> Decision:
         args=json.loads(row["args"]) if row["args"] is not None else None,
         reason=row["reason"],
         result=row["result"],
+        fingerprint=row["fingerprint"],
     )
 
 

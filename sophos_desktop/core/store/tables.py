@@ -92,6 +92,7 @@ decisions = Table(
     Column("reason", Text),
     Column("result", Text),
     Column("decided_at", Text, nullable=False),
+    Column("fingerprint", Text),
 )
 
 trace_events = Table(

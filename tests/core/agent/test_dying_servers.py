@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sophos_desktop.core.agent.chat_pieces import CallPiece
-from sophos_desktop.core.agent.tools_node import DENIED, OUTCOME_UNKNOWN, TRIES_OF_REPEATABLE
+from sophos_desktop.core.agent.tools_node import CHANGED, DENIED, OUTCOME_UNKNOWN, TRIES_OF_REPEATABLE
 from sophos_desktop.core.domain.events import Notice, ToolCallStarted
 from sophos_desktop.core.domain.policy import Policy, Verdict
 from sophos_desktop.core.domain.ports import ToolCallLost
@@ -116,3 +116,16 @@ async def test_the_gate_asks_denies_and_is_told_what_the_turn_heard(bench: Graph
     await bench.settle()
     statuses = dict(await bench.results())
     assert statuses["denied"].startswith(("This call is not allowed", DENIED))
+
+
+async def test_an_answer_holds_for_the_definition_that_was_shown_alone(
+    bench: GraphBench, look: Dying
+) -> None:
+    bench.gate.verdicts["look"] = Verdict(Policy.ASK)
+    first, second = await bench.open_calls(CallPiece("here__look", {}, ""), CallPiece("here__look", {}, ""))
+    await bench.go_on()
+    await bench.decide(first, "allow", fingerprint="another definition")
+    await bench.decide(second, "allow", fingerprint=bench.catalog.tools()[1].fingerprint or None)
+    await bench.go_on()
+    assert dict(await bench.results()) == {"denied": CHANGED, "ok": "done at call 2"}
+    assert look.calls == 2

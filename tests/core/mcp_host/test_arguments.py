@@ -308,3 +308,10 @@ async def test_a_huge_schema_and_its_check_leave_the_loop_free() -> None:
         turns += 1
     assert await checking is None
     assert turns > 1
+
+
+@pytest.mark.parametrize("odd", ["\ud800", float("nan"), float("inf"), {"deep": ["\udfff"]}])
+def test_what_is_no_json_is_refused_and_not_changed_on_its_way(odd: object) -> None:
+    problem = problem_of({"type": "object"}, {"a": odd})
+    assert problem is not None
+    assert "hold" in problem

@@ -262,3 +262,12 @@ def test_trust_is_what_the_caller_settles(tmp_path: Path) -> None:
     settled = config.trusting({"b"})
     assert [server.name for server in settled.servers if server.trusted] == ["b"]
     assert [server.name for server in settled.only("a").servers] == ["a"]
+
+
+def test_an_entry_without_a_program_changes_the_built_in_server(tmp_path: Path) -> None:
+    (tmp_path / "mcp.json").write_text(
+        '{"mcpServers": {"fetch": {"approval": "allow", "timeout_seconds": 9}}}'
+    )
+    source = McpConfigSource(_SHIPPED, tmp_path / "mcp.json", {}, tmp_path / "memory.jsonl")
+    (fetch,) = [server for server in source.load().servers if server.name == "fetch"]
+    assert (fetch.problem, fetch.built_in, fetch.approval, fetch.timeout_seconds) == (None, True, "allow", 9)

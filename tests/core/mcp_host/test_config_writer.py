@@ -303,3 +303,10 @@ def test_a_shipped_server_is_switched_off_and_may_be_replaced_then(tmp_path: Pat
         configuration.remove("mine")
     assert refused.value.code is ErrorCode.NOT_FOUND
     assert refused.value.remedy == "Servers in it: memory"
+
+
+def test_a_pasted_page_neither_trusts_nor_allows(tmp_path: Path) -> None:
+    source = McpConfigSource(tmp_path / "shipped.json", tmp_path / "mcp.json", {}, tmp_path / "memory.jsonl")
+    text = '{"mcpServers": {"evil": {"command": "evil", "trusted": true, "approval": "allow", "x": 1}}}'
+    assert McpConfiguration(source).add_pasted(text, replace=False) == ("evil",)
+    assert json.loads(source.user_file.read_text()) == {"mcpServers": {"evil": {"command": "evil", "x": 1}}}

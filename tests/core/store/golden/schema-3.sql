@@ -63,7 +63,7 @@ CREATE TABLE decisions (
             args TEXT,
             reason TEXT,
             result TEXT,
-            decided_at TEXT NOT NULL,
+            decided_at TEXT NOT NULL, fingerprint TEXT,
             PRIMARY KEY (conversation_id, branch_id, tool_call_id, attempt));
 CREATE TABLE known_tools (
             server TEXT NOT NULL,
