@@ -4,7 +4,9 @@ Invariant: whoever reads the path sees the old bytes or the new ones, also after
 in the same folder, fsync, replace, fsync of the folder.
 """
 
+import errno
 import os
+import stat
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -31,6 +33,7 @@ def atomic_writer(path: Path, *, mode: int = 0o600) -> Iterator[BinaryIO]:
     `write_atomically`.
     """
     target = Path(os.path.realpath(path))
+    _refuse_what_is_no_file(target)
     descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=".sophos-", suffix=".tmp")
     temporary = Path(name)
     try:
@@ -44,6 +47,16 @@ def atomic_writer(path: Path, *, mode: int = 0o600) -> Iterator[BinaryIO]:
         temporary.unlink(missing_ok=True)
         raise
     _sync_folder(target.parent)
+
+
+def _refuse_what_is_no_file(target: Path) -> None:
+    """Replacing a device or a pipe would take it away from every program of this machine."""
+    try:
+        mode = target.stat().st_mode
+    except OSError:
+        return  # it is not there, or what comes next says why it cannot be reached
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise OSError(errno.EINVAL, "it is a device or a pipe and no file", str(target))
 
 
 def _sync_folder(folder: Path) -> None:

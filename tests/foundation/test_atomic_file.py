@@ -73,3 +73,16 @@ def test_what_was_written_piece_by_piece_is_there_at_the_end_or_not_at_all(tmp_p
             raise error
     assert path.read_bytes() == b"one two"
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such files there")
+def test_a_pipe_or_a_device_is_never_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    (tmp_path / "link").symlink_to(pipe)
+    for path in (pipe, tmp_path / "link", Path(os.devnull)):
+        with pytest.raises(OSError, match="no file"):
+            write_atomically(path, b"text")
+    assert pipe.is_fifo()
+    assert Path(os.devnull).is_char_device()
+    assert sorted(found.name for found in tmp_path.iterdir()) == ["link", "pipe"]
