@@ -319,6 +319,7 @@ def torture(n: str = "150", seed: str = "") -> int:
     if not n.isdigit() or int(n) < 1:
         raise Stop(f"N is a number of kills, and not {n!r}.")
     prepare_environment()
+    fetch_starter_model()
     results = {
         "kills by name": passes("kills by name", pytest(*kills())),
         f"torture, {n} kills": passes(f"torture, {n} kills", [str(PYTHON), *torturing(n, seed)]),

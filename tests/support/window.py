@@ -10,6 +10,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QListView, QPushButton, QWidget
 
+from sophos_desktop.foundation.clock import Clock
 from sophos_desktop.foundation.tasks import TaskOwner
 from sophos_desktop.shell.application import prepare_application
 from sophos_desktop.shell.chat.composer import Composer
@@ -140,7 +141,7 @@ class WindowRig:
 
 
 @asynccontextmanager
-async def shown_window() -> AsyncIterator[WindowRig]:
+async def shown_window(clock: Clock | None = None) -> AsyncIterator[WindowRig]:
     """A window whose core is still opening. Errors that reach the task owner are kept in `errors`."""
     from PySide6.QtWidgets import QApplication
 
@@ -149,7 +150,7 @@ async def shown_window() -> AsyncIterator[WindowRig]:
     prepare_application(application)
     errors: list[BaseException] = []
     owner = TaskOwner(errors.append)
-    window = MainWindow(owner)
+    window = MainWindow(owner, clock)
     window.resize(1000, 700)
     window.show()
     try:
@@ -164,8 +165,8 @@ async def shown_window() -> AsyncIterator[WindowRig]:
 
 
 @asynccontextmanager
-async def open_window(core: Core | FakeCore) -> AsyncIterator[WindowRig]:
+async def open_window(core: Core | FakeCore, clock: Clock | None = None) -> AsyncIterator[WindowRig]:
     """A window on an open core."""
-    async with shown_window() as rig:
+    async with shown_window(clock) as rig:
         await rig.window.attach(core)
         yield rig

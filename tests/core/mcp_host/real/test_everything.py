@@ -17,7 +17,7 @@ from sophos_desktop.core.mcp_host.host import ToolHost
 from tests.core.mcp_host.harness import PATIENCE_SECONDS, ready, running_host, status_of, tool
 from tests.core.mcp_host.real.servers import called, good, npm_server
 
-pytestmark = pytest.mark.needs_node
+pytestmark = [pytest.mark.needs_node, pytest.mark.long]
 
 NAME = "everything"
 SMALL_FILE = "data:text/plain;base64," + base64.b64encode(b"a small file").decode()

@@ -10,7 +10,7 @@ from sophos_desktop.core.mcp_host.host import ToolHost
 from tests.core.mcp_host.harness import ready, running_host, status_of
 from tests.core.mcp_host.real.servers import called, good, npm_server
 
-pytestmark = pytest.mark.needs_node
+pytestmark = [pytest.mark.needs_node, pytest.mark.long]
 
 NAME = "filesystem"
 HUGE_BYTES = 20_000_000
