@@ -239,7 +239,10 @@ def run() -> int:
     print("There is no display: answering one prompt through the window, off the screen.", flush=True)
     demo = ["desktop", "--demo", FIRST_PROMPT, "--screenshot", str(FIRST_ANSWER)]
     FIRST_ANSWER.parent.mkdir(exist_ok=True)
-    status = subprocess.call([*program, *demo], cwd=ROOT, env={**os.environ, "QT_QPA_PLATFORM": "offscreen"})
+    # In a folder of its own: what is tried here does not belong among the user's conversations.
+    with tempfile.TemporaryDirectory(prefix="sophos-demo-", ignore_cleanup_errors=True) as data_dir:
+        own = {"QT_QPA_PLATFORM": "offscreen", "SOPHOS_DATA_DIR": data_dir}
+        status = subprocess.call([*program, *demo], cwd=ROOT, env={**os.environ, **own})
     if status == 0:
         print(f"The window's picture: {FIRST_ANSWER.relative_to(ROOT)}")
     return status

@@ -28,9 +28,10 @@ from sophos_desktop.shell.demo import Demo
 from sophos_desktop.shell.facade import Core
 from sophos_desktop.shell.garbage import GuiCollector
 from sophos_desktop.shell.main_window import MainWindow
-from sophos_desktop.shell.quit_question import QuitGate
+from sophos_desktop.shell.quit_question import ClosingBanner, QuitGate, waited_for
 from sophos_desktop.shell.session import SessionEnd
 from sophos_desktop.shell.shutdown import Stage, StagedQuit
+from sophos_desktop.shell.unsaved_question import UnsavedGate
 
 _LOG = logging.getLogger(__name__)
 
@@ -110,6 +111,7 @@ class Desktop:
         self._core_task: asyncio.Task[None] | None = None
         self._demo: Demo | None = None
         self._exit_code = 0
+        self._is_finishing = False
         self._release = asyncio.Event()
         self._finished = asyncio.Event()
 
@@ -118,13 +120,21 @@ class Desktop:
         owner = TaskOwner(self._on_task_error)
         quit_owner = TaskOwner(self._on_task_error)
         self.window = MainWindow(owner)
-        collector = GuiCollector(self.window)
+        collector = GuiCollector(self.window, self._is_busy)
         collector.start()
         staged = StagedQuit(quit_owner, self._stages(), _end_at_once, self.window)
         staged.finished.connect(self._finished.set)
         staged.hurried.connect(lambda: self._hurry(quit_owner))
         self._gate = QuitGate(self.window, staged.request)
-        self.window.quit_requested.connect(self._gate.request)
+        self._quit_owner = quit_owner
+        self._closing = ClosingBanner(self.window.theme, self.window.chat)
+        self.window.chat.add_banner(self._closing)
+        self._closing.stop_wanted.connect(lambda: self._hurry(quit_owner))
+        self._gate.runs_changed.connect(self._say_soon)
+        kept, gate = self.window.presenter.kept, self._gate
+        unsaved = UnsavedGate(self.window, kept, gate.request, quit_owner, seconds=SAVE_SECONDS)
+        staged.stage_began.connect(lambda _name: unsaved.go())
+        self.window.quit_requested.connect(unsaved.request)
         session = SessionEnd(self._gate.end_session, lambda: self._save_soon(owner), self.window)
         with _signals_routed(self._gate.insist), _uncaught_routed(self._on_task_error):
             await self._show()
@@ -139,6 +149,10 @@ class Desktop:
         self.window.close_now()
         collector.stop()
         return self._exit_code
+
+    def _is_busy(self) -> bool:
+        """An answer arrives, or the transcript is still at work."""
+        return self._gate.has_active_runs or self.window.chat.transcript.is_busy
 
     async def _show(self) -> None:
         painted = asyncio.Event()
@@ -196,12 +210,39 @@ class Desktop:
         return self._drain_seconds + 2 * LAST_WORDS_SECONDS
 
     async def _drain(self) -> None:
-        if self._core is not None:
-            if self._gate.has_active_runs:
-                self.window.status.say_activity("Finishing the step, then closing…")
+        if self._core is None:
+            return
+        self._is_finishing = self._gate.has_active_runs
+        if self._is_finishing:
+            self.window.status.say_activity("Finishing the step, then closing…")
+            self._say_soon()
+        try:
             await self._core.runs.drain(self._drain_seconds)
-            self.window.status.say_activity("Closing…")
-            await self.window.save()  # a run that was drained may have handed its text back
+        finally:
+            self._is_finishing = False
+            self._closing.say(())
+        self.window.status.say_activity("Closing…")
+        await self.window.save()  # a run that was drained may have handed its text back
+
+    def _say_soon(self) -> None:
+        if self._core is not None and self._is_finishing:
+            self._quit_owner.spawn(self._say_what_runs(self._core), "what closing waits for")
+
+    async def _say_what_runs(self, core: Core) -> None:
+        """In the window, where a person who let the steps finish can end them all the same."""
+        waits_for = []
+        for conversation_id in self._gate.active_conversations:
+            handle = core.runs.active(conversation_id)
+            if handle is None:
+                continue
+            try:
+                title = (await core.conversations.find(conversation_id)).title
+                waits_for.append(waited_for(title, await core.conversations.trace(handle.run_id)))
+            except SophosError as error:
+                _LOG.info("what a run waits for could not be read: %s", error.code)
+                waits_for.append("a run")
+        if self._is_finishing:
+            self._closing.say(waits_for)
 
     def _hurry(self, owner: TaskOwner) -> None:
         """Nobody waits for the steps any more; what became of the runs is still put down."""

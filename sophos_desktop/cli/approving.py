@@ -90,6 +90,11 @@ class Approver:
             except SophosError as error:
                 if error.code is ErrorCode.DECISION_STALE:
                     await self._console.note(f"notice {error.code}: {error.message}")
+                    if await self._is_open(pending):  # the tool was denied since: nobody else answered
+                        if self.asks_a_person:
+                            continue
+                        self._put_off.add(pending.tool_call_id)
+                        return False
                     return True
                 if error.code is not ErrorCode.BAD_REQUEST or not self.asks_a_person:
                     raise
@@ -98,6 +103,11 @@ class Approver:
             if answer.always:
                 self._always.add((pending.server, pending.tool, pending.scope))
             return True
+
+    async def _is_open(self, pending: "PendingDecision") -> bool:
+        left = await self._core.decisions.pending(pending.conversation_id)
+        asked = (pending.tool_call_id, pending.attempt)
+        return any((question.tool_call_id, question.attempt) == asked for question in left)
 
     async def _pending(self, conversation_id: str) -> "Sequence[PendingDecision]":
         if self._mode == "wait" or (self._mode == "ask" and not self.asks_a_person):

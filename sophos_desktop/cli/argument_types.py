@@ -6,8 +6,12 @@ Invariant: pure; a word that cannot be read is an ArgumentTypeError, in words fo
 import argparse
 import json
 import os
+import re
 from typing import Any
-from urllib.parse import urlsplit
+
+from sophos_desktop.core.domain.policy import host_named
+
+_HOST_IN_ADDRESS = re.compile(r"((?:https?://)?(?:[^/?#@]*@)?)([^/?#@:]+)(.*)", re.IGNORECASE | re.DOTALL)
 
 
 def text(word: str) -> str:
@@ -21,6 +25,11 @@ def text(word: str) -> str:
         except UnicodeEncodeError:  # they never were bytes
             return word.encode("utf-8", "replace").decode("utf-8")
     return word
+
+
+def is_changed_as_text(word: str) -> bool:
+    """True if `text` gives something else than the bytes that were typed."""
+    return text(word).count("\ufffd") > word.count("\ufffd")
 
 
 def pair(word: str) -> tuple[str, str]:
@@ -50,11 +59,34 @@ def json_object(word: str) -> dict[str, Any]:
 
 
 def host(word: str) -> str:
-    """The host of an address, or a host by itself, as "always" remembers it: lower case, without a port."""
+    """One host, by itself or in an address, as "always" remembers it: lower case, without port and last dot,
+    names in other letters as the network writes them (`xn--…`)."""
+    named = host_named(_in_network_letters(text(word)))
+    if not named:
+        raise argparse.ArgumentTypeError(
+            f"{word!r} is not the name of one host, such as example.org or 127.0.0.1"
+        )
+    return named
+
+
+def stored_host(word: str) -> str:
+    """A host to take back: as `host`, and what older versions stored as it was typed."""
     try:
-        name = urlsplit(word if "//" in word else f"//{word}").hostname
-    except ValueError:
-        name = None
-    if not name or "*" in name or any(sign.isspace() for sign in name):
-        raise argparse.ArgumentTypeError(f"{word!r} is not the name of one host")
-    return name.lower()
+        return host(word)
+    except argparse.ArgumentTypeError:
+        return text(word).lower()
+
+
+def _in_network_letters(word: str) -> str:
+    if word.isascii():
+        return word
+    import idna  # as httpx does, which the fetch server goes through; the standard library's is an older rule
+
+    parts = _HOST_IN_ADDRESS.fullmatch(word)
+    if parts is None:
+        return word
+    try:
+        name = idna.encode(parts[2].lower()).decode("ascii")
+    except idna.IDNAError:
+        return word  # then it is the name of no host
+    return parts[1] + name + parts[3]

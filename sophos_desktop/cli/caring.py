@@ -80,7 +80,7 @@ async def doctor(call: Invocation) -> int:
 
     checks: Sequence[Check]
     try:
-        async with call.core(tool_servers=True) as core:
+        async with call.core(tool_servers=True, restarts=False) as core:
             await core.tool_host.settle(SERVERS_SECONDS)
             checks = await core.doctor.examine()
     except SophosError as error:
@@ -101,7 +101,7 @@ def _check_lines(checks: "Sequence[Check]", style: Style) -> list[str]:
     widest = max(len(check.id) for check in checks)
     return [
         f"{style.good('ok   ') if check.ok else style.bad('wrong')}  {check.id:<{widest}}  "
-        + visible(f"{check.text}. {check.remedy}" if check.remedy else check.text)
+        + visible(f"{check.text.rstrip('.')}. {check.remedy}" if check.remedy else check.text)
         for check in checks
     ]
 

@@ -10,13 +10,21 @@ import os
 import queue
 import re
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, TextIO
 
+from sophos_desktop.core.domain.attaching import text_in
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 
 # How long a reader that does not read is waited for once the program was asked to end.
 HURRIED_SECONDS = 2.0
+
+# Pieces of an answer are written together, as often as a person sees a difference: each write is handed to a
+# thread, which costs as much as a hundred pieces do.
+PIECES_SECONDS = 0.01
+# A reader that is slower than the engine holds the run up here, and not our memory.
+UNWRITTEN_CHARACTERS = 65_536
 
 # Windows says EINVAL where a pipe's reader has left.
 _READER_LEFT = (errno.EPIPE, errno.EINVAL, errno.ESHUTDOWN, errno.ECONNRESET)
@@ -45,7 +53,14 @@ class Console:
         self._writer: threading.Thread | None = None
         self._pending: set[asyncio.Future[None]] = set()
         self._lost: BrokenPipeError | None = None
+        self._pieces: list[str] = []
+        self._piece_characters = 0
+        self._pieces_timer: asyncio.TimerHandle | None = None
+        self._pieces_in_flight: set[asyncio.Future[None]] = set()
+        self._pieces_failure: Exception | None = None
+        self._on_lost: Callable[[], None] = _nothing
         self.stuck = False
+        self.input_had_no_text = False
         self.stdout_is_terminal = _is_terminal(stdout)
         self._stderr_is_terminal = _is_terminal(stderr)
         plain = bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
@@ -74,18 +89,50 @@ class Console:
         Raises BrokenPipeError if its reader has left; SophosError EXPORT_FAILED if it cannot be written."""
         await self._out(_cleaned(text, terminal=self.stdout_is_terminal))
 
+    async def out_piece(self, text: str) -> None:
+        """Write to stdout soon, before whatever is written later; waits only where much is unwritten.
+
+        Raises as `out`, perhaps for an earlier piece."""
+        self._raise_lost()
+        if self._stdout is None:
+            return
+        self._pieces.append(_cleaned(text, terminal=self.stdout_is_terminal))
+        self._piece_characters += len(text)
+        if self._piece_characters > UNWRITTEN_CHARACTERS:
+            await self.flush()
+        elif self._pieces_timer is None:
+            loop = asyncio.get_running_loop()
+            self._pieces_timer = loop.call_later(PIECES_SECONDS, self._send_pieces)
+
+    async def flush(self) -> None:
+        """Wait until every piece is written. Raises as `out`."""
+        self._send_pieces()
+        while self._pieces_in_flight:
+            await asyncio.wait(self._pieces_in_flight)
+        self._raise_lost()
+
+    @contextmanager
+    def telling_of_loss(self, on_lost: Callable[[], None]) -> Iterator[None]:
+        """Inside, `on_lost` is called on the loop when a piece could not be written: what comes next, and
+        would raise, may be long in coming."""
+        self._on_lost = on_lost
+        try:
+            yield
+        finally:
+            self._on_lost = _nothing
+
     async def out_bytes(self, data: bytes) -> None:
         """Write to stdout as it is; not for terminals. Raises as `out`."""
         await self._out(data)
 
     async def _out(self, data: str | bytes) -> None:
-        if self._lost is not None:
-            raise self._lost
+        self._raise_lost()
         if self._stdout is None:
             return
         try:
             await self._write(self._stdout, data)
         except OSError as error:
+            self._raise_lost()  # a piece before it failed, and says why
             raise self._lose(error) from error
 
     async def note(self, text: str) -> None:
@@ -111,6 +158,7 @@ class Console:
         if self._writer is not None and not self.stuck:
             self._jobs.put(None)
             self._writer.join()
+        self._put_pieces_now()
 
     def hurry(self) -> None:
         """The program was asked to end: give up on a reader that does not read. Needs the loop."""
@@ -140,14 +188,56 @@ class Console:
         return line.rstrip("\r\n") if line else None
 
     def read_all(self) -> str:
-        """All of stdin, without the line end at its end. Raises SophosError BAD_REQUEST."""
+        """All of stdin (UTF-8, or UTF-16 with a byte order mark), without the line end at its end; what is no
+        text is replaced, which `input_had_no_text` says. Raises SophosError BAD_REQUEST."""
         if self._stdin is None:
             raise SophosError(ErrorCode.BAD_REQUEST, "There is no standard input to read", "Give the text")
         buffer: Any = getattr(self._stdin, "buffer", None)
-        text = self._stdin.read() if buffer is None else buffer.read().decode("utf-8-sig", "replace")
-        return str(text).rstrip("\r\n")
+        if buffer is None:
+            return str(self._stdin.read()).rstrip("\r\n")
+        data: bytes = buffer.read()
+        text = text_in(data)
+        if text is None:
+            text = data.decode("utf-8-sig", "replace")
+            self.input_had_no_text = "\ufffd" in text
+        return text.rstrip("\r\n")
+
+    def _raise_lost(self) -> None:
+        failure, self._pieces_failure = self._pieces_failure, None
+        if (lost := failure or self._lost) is not None:
+            raise lost
+
+    def _send_pieces(self) -> None:
+        text = self._taken_pieces()
+        if not text or self._stdout is None or self._lost is not None:
+            return
+        done = self._begin(self._stdout, text)
+        self._pieces_in_flight.add(done)
+        done.add_done_callback(self._on_pieces_written)
+
+    def _on_pieces_written(self, done: "asyncio.Future[None]") -> None:
+        self._pieces_in_flight.discard(done)
+        error = None if done.cancelled() else done.exception()
+        if isinstance(error, OSError) and self._lost is None:
+            self._pieces_failure = self._lose(error)
+            self._on_lost()
+
+    def _taken_pieces(self) -> str:
+        if self._pieces_timer is not None:
+            self._pieces_timer.cancel()
+        text, self._pieces, self._piece_characters, self._pieces_timer = "".join(self._pieces), [], 0, None
+        return text
+
+    def _put_pieces_now(self) -> None:
+        text = self._taken_pieces()
+        if text and self._lost is None:
+            self._put_now(self._stdout, text)
 
     async def _write(self, stream: TextIO, text: str | bytes) -> None:
+        self._send_pieces()
+        await self._begin(stream, text)
+
+    def _begin(self, stream: TextIO, text: str | bytes) -> "asyncio.Future[None]":
         loop = asyncio.get_running_loop()
         done: asyncio.Future[None] = loop.create_future()
         self._pending.add(done)
@@ -156,7 +246,7 @@ class Console:
             self._writer = threading.Thread(target=self._serve, name="output", daemon=True)
             self._writer.start()
         self._jobs.put((stream, text, lambda error: _tell(loop, done, None, error)))
-        await done
+        return done
 
     def _serve(self) -> None:
         while (job := self._jobs.get()) is not None:
@@ -190,6 +280,10 @@ class Console:
         )
 
     def _now(self, stream: TextIO | None, text: str) -> None:
+        self._put_pieces_now()
+        self._put_now(stream, text)
+
+    def _put_now(self, stream: TextIO | None, text: str) -> None:
         if stream is None or self.stuck:
             return
         try:
@@ -197,6 +291,10 @@ class Console:
             stream.flush()
         except (OSError, ValueError):
             _drop(stream)
+
+
+def _nothing() -> None:
+    """Nobody wants to know."""
 
 
 def _put(stream: TextIO, data: str | bytes) -> None:

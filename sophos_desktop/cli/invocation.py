@@ -36,9 +36,10 @@ class Invocation:
 
     @asynccontextmanager
     async def core(
-        self, *, tool_servers: bool = False, only_server: str | None = None
+        self, *, tool_servers: bool = False, only_server: str | None = None, restarts: bool = True
     ) -> AsyncIterator["Core"]:
-        """The open core; with its tool servers, or one of them, only where they are needed.
+        """The open core; with its tool servers, or one of them, only where they are needed. `restarts` False:
+        a server that fails is shown as that, and not started again.
 
         Raises SophosError STORE_*."""
         from sophos_desktop.core.assembly import CoreOptions, open_core
@@ -50,6 +51,7 @@ class Invocation:
             self.environ,
             tool_servers=tool_servers or only_server is not None,
             only_server=only_server,
+            restarts=restarts,
         )
         async with open_core(options) as core:
             yield core

@@ -9,6 +9,8 @@ import importlib
 import logging
 import os
 import sys
+import threading
+import time
 import traceback
 from argparse import Namespace
 from collections.abc import Awaitable, Callable, Mapping
@@ -30,6 +32,7 @@ from sophos_desktop.foundation.paths import AppPaths, resolve_paths
 _log = logging.getLogger(__name__)
 
 BUG = 1
+STORE_THREADS_SECONDS = 5.0
 
 # Where each command is; a module is imported when its command is used.
 _MODULES = {
@@ -134,6 +137,16 @@ async def _run_command(
                 raise
             # The signal's own cancellation, and this is the end of the task that it was meant for.
             return signals.requested.value
+        finally:
+            await _store_threads_ended()
+
+
+async def _store_threads_ended() -> None:
+    """A connection whose opening or statement was cancelled ends in its own thread (aiosqlite 0.22), which
+    tells the loop of it: a loop that is closed by then would be a traceback on stderr."""
+    deadline = time.monotonic() + STORE_THREADS_SECONDS
+    for thread in [one for one in threading.enumerate() if "_connection_worker_thread" in one.name]:
+        await asyncio.to_thread(thread.join, max(0.0, deadline - time.monotonic()))
 
 
 def _command(name: str) -> Callable[[Invocation], Awaitable[int]]:

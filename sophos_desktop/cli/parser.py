@@ -88,6 +88,13 @@ def _add_running(command: Any) -> None:
     ask.add_argument("-c", dest="conversation", metavar="ID", help="go on in this conversation")
     ask.add_argument("-m", dest="model", metavar="MODEL", help="the model that answers")
     ask.add_argument("--engine", choices=("ollama", "starter"), help="what serves the model")
+    ask.add_argument(
+        "--attach",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="send a text file or an image along; may be repeated",
+    )
     resume = command("resume", "go on with what a run left to do")
     follow = command("follow", "watch a run that another process executes")
     decide = command("decide", "answer a question that a run waits on, and go on")
@@ -134,6 +141,7 @@ def _add_reading(command: Any) -> None:
     attachment.add_argument(
         "-o", "--output", default="", metavar="FILE", help="write to this file or folder; else it is printed"
     )
+    attachment.add_argument("--force", action="store_true", help="replace a file that is there")
 
 
 def _add_exporting(command: Any) -> None:

@@ -49,7 +49,8 @@ async def decide(call: Invocation) -> int:
     """Allow, deny or ask about a tool, or all tools of a server, from the next call on."""
     chosen = call.arguments
     policy = Policy(chosen.action)
-    async with call.core(only_server=None if chosen.tool is None else chosen.name) as core:
+    only_server = None if chosen.tool is None else chosen.name
+    async with call.core(only_server=only_server, restarts=False) as core:
         core.trust.known(chosen.name)
         if chosen.host is not None and not (chosen.name == FETCH and _is_built_in(core, chosen.name)):
             raise SophosError(
@@ -148,5 +149,6 @@ async def _refuse_unknown_tool(call: Invocation, core: "Core", policy: Policy) -
 def _sentence(permission: Permission) -> str:
     server = one_line(permission.server)
     tool = f"{server}.{one_line(permission.tool)}" if permission.tool else f"every tool of {server}"
-    where = f" for {permission.scope}" if permission.scope else ""
+    # Ports and pages cannot be told apart: who named one sees that more was decided.
+    where = f" for {permission.scope}, whatever the port and the page" if permission.scope else ""
     return f"{tool} is {_WORDS[permission.decision]}{where}"

@@ -52,6 +52,8 @@ async def list_conversations(call: Invocation) -> int:
 def _last_run(entry: Conversation) -> str:
     if entry.last_run is None:
         return ""
+    if entry.decided:
+        return "decided; resume goes on"
     return f"{entry.last_run.status.value}{', resumable' if entry.resumable else ''}"
 
 
@@ -60,11 +62,26 @@ async def show(call: Invocation) -> int:
     async with call.core() as core:
         conversation = await core.conversations.find(call.arguments.id)
         messages = await core.conversations.messages(conversation.id)
+        records = await core.conversations.call_records(conversation.id)
+        unsent = await core.attachments.of_draft(conversation.id)
     if call.as_json:
-        shown = [message.to_json() for message in messages]
-        await call.print_json({**conversation.to_json(), "draft": conversation.draft, "messages": shown})
+        await call.print_json(
+            {
+                **conversation.to_json(),
+                "draft": conversation.draft,
+                "draft_attachments": [ref.to_json() for ref in unsent],
+                "messages": [message.to_json() for message in messages],
+                "calls": {
+                    asked.id: records[asked.id].to_json(asked.args)
+                    for message in messages
+                    for asked in message.tool_calls
+                    if asked.id in records
+                },
+            }
+        )
     else:
-        await call.print_lines(transcript(conversation, messages, Style(call.console.coloured)))
+        style = Style(call.console.coloured)
+        await call.print_lines(transcript(conversation, messages, records, unsent, style))
     return 0
 
 

@@ -13,6 +13,7 @@ from sophos_desktop.cli.output import json_line, visible
 from sophos_desktop.cli.parser import PROGRAM
 from sophos_desktop.core.domain.conversation import Role
 from sophos_desktop.core.domain.events import (
+    DELTAS,
     ApprovalNeeded,
     MessageStored,
     Notice,
@@ -51,7 +52,11 @@ class _JsonPrinter:
         pass
 
     async def show(self, event: RunEvent) -> None:
-        await self._console.out(json_line(event.to_json()) + "\n")
+        line = json_line(event.to_json()) + "\n"
+        if isinstance(event.event, DELTAS):
+            await self._console.out_piece(line)
+        else:
+            await self._console.out(line)
 
     async def ended(self, conversation_id: str, ended: SittingEnded) -> None:
         if ended.error_code is not None:
@@ -88,6 +93,7 @@ class _TextPrinter:
             await self._note(question(kind.server, kind.tool, kind.args, kind.why, kind.reason))
         elif isinstance(kind, SittingEnded):
             await self._end_line()
+            await self._console.flush()
 
     async def ended(self, conversation_id: str, ended: SittingEnded) -> None:
         if ended.error_code is not None:
@@ -105,7 +111,7 @@ class _TextPrinter:
             self._printing = message_id
             self._printed.add(message_id)
         self._line_is_open = not text.endswith("\n") if text else self._line_is_open
-        await self._console.out(text)
+        await self._console.out_piece(text)
 
     async def _end_line(self) -> None:
         if self._line_is_open:

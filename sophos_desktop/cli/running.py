@@ -11,12 +11,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from sophos_desktop.cli.approving import SERVERS_SECONDS, Approver
+from sophos_desktop.cli.attachments import read_attachments
 from sophos_desktop.cli.invocation import Invocation
 from sophos_desktop.cli.parser import PROGRAM
 from sophos_desktop.cli.run_output import error_line, printer
 from sophos_desktop.cli.signals import Request
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
-from sophos_desktop.core.domain.events import SittingEnded
+from sophos_desktop.core.domain.events import SittingEnded, ToolDecided
 from sophos_desktop.core.domain.run import RunStatus
 from sophos_desktop.core.domain.specs import EngineKind
 from sophos_desktop.foundation.tasks import TaskOwner
@@ -61,13 +62,20 @@ async def ask(call: Invocation) -> int:
     chosen = call.arguments
     text = call.console.read_all() if chosen.text == "-" else chosen.text
     engine = EngineKind(chosen.engine) if chosen.engine else None
+    if call.console.input_had_no_text:
+        await call.console.note("notice: standard input is not UTF-8 text; what is none was replaced by “�”")
+    read = await read_attachments(chosen.attach)
+    for note in read.notes:
+        await call.console.note(f"notice: {note}")
     async with call.core(tool_servers=True) as core:
         conversation_id = None
         if chosen.conversation is not None:
             conversation_id = (await core.conversations.find(chosen.conversation)).id
 
         async def begin() -> "RunHandle":
-            return await core.runs.start(conversation_id, text, engine=engine, model=chosen.model)
+            return await core.runs.start(
+                conversation_id, text, engine=engine, model=chosen.model, attachments=read.attachments
+            )
 
         return await _Execution(call, core, conversation_id).run(begin)
 
@@ -160,18 +168,32 @@ class _Execution:
                     await self._call.console.note(f"notice {notice.code}: {notice.text}")
                 if not self._call.console.reader_has_left:
                     await self._printer.ended(conversation_id, ended)
+                    await self._tell_of_draft(conversation_id, ended)
                 return exit_code(ended.status, ended.error_code)
             begin = partial(self._core.runs.proceed, conversation_id)
 
+    async def _tell_of_draft(self, conversation_id: str, ended: SittingEnded) -> None:
+        """What the thread did not take was handed back, and there is nothing to resume then."""
+        if self._call.as_json or ended.resumable or ended.status == RunStatus.COMPLETED.value:
+            return
+        if await self._core.conversations.draft(conversation_id):
+            await self._call.console.note(
+                f"{ended.status}: what was not sent is kept as the draft; see it with "
+                f"`{PROGRAM} show {conversation_id}`, send it with `{PROGRAM} ask -c {conversation_id} TEXT`"
+            )
+
     async def _sit(self, begin: Begin, *, is_first: bool) -> "tuple[RunHandle, SittingEnded]":
         async with _Steering(self._core.runs) as steering:
-            with self._call.signals.given_to(steering.ask):
+            with (
+                self._call.signals.given_to(steering.ask),
+                self._call.console.telling_of_loss(lambda: steering.ask(Request.STOP)),
+            ):
                 handle = await begin()
                 steering.took(handle)
                 try:
                     if is_first:
                         await self._printer.began(handle.conversation_id)
-                    await self._print(handle)
+                    await self._print(handle, is_first=is_first)
                 except BrokenPipeError:
                     # Nobody reads any more: as if the reader had pressed Stop.
                     steering.ask(Request.STOP)
@@ -181,10 +203,14 @@ class _Execution:
                     raise
                 return handle, await handle.wait()
 
-    async def _print(self, handle: "RunHandle") -> None:
+    async def _print(self, handle: "RunHandle", *, is_first: bool) -> None:
+        has_begun = not is_first
         async with aclosing(handle.events()) as events:  # type: ignore[type-var]  # it is a generator
             async for event in events:
-                await self._printer.show(event)
+                # The output begins with `run_started`; what was decided before is in the trace.
+                has_begun = has_begun or not isinstance(event.event, ToolDecided)
+                if has_begun:
+                    await self._printer.show(event)
 
     async def _tell_what_the_start_found(self) -> None:
         for notice in self._core.notices:

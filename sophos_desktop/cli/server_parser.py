@@ -6,7 +6,7 @@ Invariant: what follows `--` in `mcp add … --` is another program's command li
 import argparse
 from typing import Any
 
-from sophos_desktop.cli.argument_types import host, pair, text
+from sophos_desktop.cli.argument_types import host, is_changed_as_text, pair, stored_host, text
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 
 _POLICIES = {
@@ -44,7 +44,7 @@ def add_tool_servers(command: Any, everywhere: argparse.ArgumentParser, program:
     add.usage = (
         f"{program} mcp add NAME [--env K=V]… [--cwd DIR] [--replace] [--no-check] -- COMMAND [ARG]…\n"
         f"       {program} mcp add NAME --url URL [--header K=V]… [--replace] [--no-check]\n"
-        f"       {program} mcp add --paste FILE [--replace] [--no-check]"
+        f"       {program} mcp add [NAME] --paste FILE [--replace] [--no-check]"
     )
     add.add_argument("name", type=text, nargs="?", metavar="NAME", help="what to call it")
     add.add_argument(
@@ -56,7 +56,9 @@ def add_tool_servers(command: Any, everywhere: argparse.ArgumentParser, program:
         "--header", type=pair, action="append", metavar="K=V", help="a header for it; may be repeated"
     )
     add.add_argument(
-        "--paste", metavar="FILE", help="add the servers of another program's JSON; - reads standard input"
+        "--paste",
+        metavar="FILE",
+        help="add the servers of another program's JSON or TOML; - reads standard input",
     )
     add.add_argument("--replace", action="store_true", help="also in place of a server of that name")
     add.add_argument("--no-check", action="store_true", help="do not start it to see whether it works")
@@ -77,7 +79,7 @@ def _add_permissions(action: Any) -> None:
         decide.add_argument("--host", type=host, metavar="HOST", help="for this host alone (fetch)")
     forget = action("forget", "take back what was decided for good")
     forget.add_argument("tool", type=text, nargs="?", metavar="TOOL", help="for this tool alone")
-    forget.add_argument("--host", type=host, metavar="HOST", help="for this host alone")
+    forget.add_argument("--host", type=stored_host, metavar="HOST", help="for this host alone")
 
 
 def server_command_split_off(argv: list[str]) -> tuple[list[str], list[str] | None]:
@@ -121,6 +123,12 @@ def check_server_action(parsed: argparse.Namespace, server_command: list[str] | 
 
 def _check_adding(parsed: argparse.Namespace, server_command: list[str] | None, program: str) -> None:
     """One of the three ways to say what a server is, whole."""
+    if server_command is not None and any(is_changed_as_text(word) for word in server_command):
+        raise SophosError(
+            ErrorCode.BAD_REQUEST,
+            "The command after -- has bytes in it that are no text, which mcp.json cannot hold",
+            "Give the file or folder another name",
+        )
     parsed.server_command = None if server_command is None else [text(word) for word in server_command]
     ways = [parsed.server_command is not None, parsed.url is not None, parsed.paste is not None]
     problem = None
@@ -128,8 +136,8 @@ def _check_adding(parsed: argparse.Namespace, server_command: list[str] | None, 
         problem = "Give either a command after --, or --url, or --paste"
     elif parsed.server_command == []:
         problem = "There is no command after --"
-    elif parsed.paste is not None and (parsed.name or parsed.env or parsed.cwd or parsed.header):
-        problem = "What --paste reads has names and everything else in it"
+    elif parsed.paste is not None and (parsed.env or parsed.cwd or parsed.header):
+        problem = "What --paste reads has everything in it, but for the name"
     elif parsed.paste is None and not parsed.name:
         problem = "The server needs a name"
     elif parsed.url is not None and (parsed.env or parsed.cwd):

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 from sophos_desktop.cli import permissions
 from sophos_desktop.cli.invocation import Invocation
 from sophos_desktop.cli.output import Style, moment, one_line, visible
+from sophos_desktop.core.domain.attaching import text_in
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.events import Notice
 from sophos_desktop.core.domain.policy import Verdict
 from sophos_desktop.core.domain.specs import ServerState, ServerStatus, ToolNote, ToolResult
 from sophos_desktop.core.domain.trust import Trust
+from sophos_desktop.foundation.small_file import refuse_special
 from sophos_desktop.foundation.tasks import TaskOwner
 
 if TYPE_CHECKING:
@@ -50,7 +52,7 @@ async def mcp(call: Invocation) -> int:
 
 async def _list(call: Invocation) -> int:
     """The tool servers, once none is starting any more."""
-    async with call.core(tool_servers=True) as core:
+    async with call.core(tool_servers=True, restarts=False) as core:
         await core.tool_host.settle(SERVERS_SECONDS)
         await core.definitions.settled()
         statuses = core.servers.statuses()
@@ -114,7 +116,7 @@ async def _logs(call: Invocation) -> int:
         await _refuse_unknown(call, core, name)
         logs = [log.to_json() for log in await core.server_logs.of_others(name)]
     if not logs:
-        async with call.core(only_server=name) as core:
+        async with call.core(only_server=name, restarts=False) as core:
             status = await core.direct_calls.settled(name)
         logs = [_as_log(status)]
     if call.as_json:
@@ -135,7 +137,7 @@ async def _restart(call: Invocation) -> int:
         await _refuse_unknown(call, core, name)
         restarted = [log.to_json() for log in await core.server_requests.ask_others(name)]
     if not restarted:
-        async with call.core(only_server=name) as core:
+        async with call.core(only_server=name, restarts=False) as core:
             status = await core.direct_calls.settled(name)
         restarted = [_as_log(status)]
     if call.as_json:
@@ -163,7 +165,7 @@ async def _call(call: Invocation) -> int:
     """Call a tool and print what it gave; 3 if the tool says that it failed."""
     chosen = call.arguments
     args = _arguments(call.console.read_all() if chosen.args == "-" else chosen.args)
-    async with call.core(only_server=chosen.name) as core:
+    async with call.core(only_server=chosen.name, restarts=False) as core:
         await _refuse_unknown(call, core, chosen.name)
         tasks = TaskOwner(lambda error: None)  # a note that cannot be written is no reason to stop the call
         try:
@@ -227,16 +229,17 @@ async def _add(call: Invocation) -> int:
     async with call.core() as core:
         path = core.mcp.path
         if pasted is not None:
-            names = await asyncio.to_thread(core.mcp.add_pasted, pasted, replace=chosen.replace)
+            added = await asyncio.to_thread(
+                core.mcp.add_pasted, pasted, replace=chosen.replace, name=chosen.name
+            )
+            names, notes = tuple(added.servers), added.notes
         else:
-            names = (chosen.name,)
+            names, notes = (chosen.name,), ()
             entries = {chosen.name: _entry(chosen)}
             await asyncio.to_thread(core.mcp.add, entries, replace=chosen.replace)
     await call.print_lines([f"wrote {', '.join(names)} to {path}"])
-    if pasted is not None and ('"trusted"' in pasted or '"approval"' in pasted):
-        await call.console.note(
-            'notice: "trusted" and "approval" were left out; see `mcp trust` and `mcp allow`'
-        )
+    for note in notes:
+        await call.console.note(f"notice: {note}")
     if not chosen.no_check:
         for name in names:
             await _check(call, name)
@@ -245,11 +248,19 @@ async def _add(call: Invocation) -> int:
 
 async def _pasted(call: Invocation, source: str) -> str:
     if source == "-":
-        return call.console.read_all()
+        pasted = call.console.read_all()
+        if call.console.input_had_no_text:
+            raise SophosError(ErrorCode.BAD_REQUEST, "What was pasted is not UTF-8 text", "Paste it as text")
+        return pasted
+    why = "it is neither UTF-8 nor UTF-16 text"
     try:
-        return await asyncio.to_thread(Path(source).read_text, encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        await asyncio.to_thread(refuse_special, Path(source))
+        text = text_in(await asyncio.to_thread(Path(source).read_bytes))
+        if text is not None:
+            return text
+        raise OSError(0, why)
+    except OSError as error:
+        why = error.strerror or why
         raise SophosError(ErrorCode.BAD_REQUEST, f"{source} cannot be read: {why}", "Name another") from None
 
 
@@ -275,7 +286,7 @@ def _command(command: str, folder: str | None) -> str:
 
 
 async def _check(call: Invocation, name: str) -> None:
-    async with call.core(only_server=name) as core:
+    async with call.core(only_server=name, restarts=False) as core:
         status = await core.direct_calls.settled(name)
     if status.state is ServerState.READY:
         tools = ", ".join(tool.tool for tool in status.tools)
@@ -304,13 +315,14 @@ async def _remove(call: Invocation) -> int:
 
 async def _trust(call: Invocation) -> int:
     """Let a server's hints count, or no longer."""
-    name = call.arguments.name
+    name, takes_up = call.arguments.name, "takes this up at once"
     async with call.core() as core:
         await _refuse_unknown(call, core, name)
         if call.arguments.revoke:
             trust = await core.trust.revoke(name)
             if trust.counts:  # mcp.json says so, too
                 await asyncio.to_thread(core.mcp.withdraw_trust, name)
+                takes_up = "takes what changed in mcp.json up when it starts the next time"
             words = "is not trusted any more"
         else:
             trust = await core.trust.trust(name)
@@ -319,7 +331,7 @@ async def _trust(call: Invocation) -> int:
                 "file": "is trusted in mcp.json already",
             }.get(trust.value, "is trusted: what it says of its tools (read only, may be repeated) counts")
     await call.print_lines([f"{name} {words}"])
-    await call.console.note("a Sophos that is running takes this up when it starts the next time")
+    await call.console.note(f"a Sophos that is running {takes_up}")
     return 0
 
 

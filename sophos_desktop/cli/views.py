@@ -7,17 +7,33 @@ of tool results, which are cut in the trace.
 from collections.abc import Iterator, Mapping, Sequence
 
 from sophos_desktop.cli.output import Style, arguments, moment, one_line
-from sophos_desktop.core.domain.conversation import Conversation, Message, MessageState, Role
+from sophos_desktop.core.domain.call_records import NO_RECORD, CallRecord
+from sophos_desktop.core.domain.conversation import (
+    AttachmentRef,
+    Conversation,
+    Message,
+    MessageState,
+    Role,
+    ToolCall,
+)
 from sophos_desktop.core.domain.durations import between, duration
 from sophos_desktop.core.domain.projection import JsonObject, TraceStep, steps_of
 from sophos_desktop.core.domain.run import RunRecord, RunStatus
-from sophos_desktop.core.domain.trace_rows import TraceRow, rows_of
+from sophos_desktop.core.domain.tool_parts import words_of_size
+from sophos_desktop.core.domain.trace_rows import TraceRow, decision_words, rows_of
 
 _SPEAKERS = {Role.USER: "You", Role.ASSISTANT: "Assistant", Role.TOOL: "Tool"}
 
 
-def transcript(conversation: Conversation, messages: Sequence[Message], style: Style) -> list[str]:
-    """Every message under who said it; then what is not sent yet."""
+def transcript(
+    conversation: Conversation,
+    messages: Sequence[Message],
+    records: Mapping[str, CallRecord],
+    unsent: Sequence[AttachmentRef],
+    style: Style,
+) -> list[str]:
+    """Every message under who said it, every call with what the journal has of it (`records`); then what is
+    not sent yet, with what is attached to that (`unsent`)."""
     lines = [style.strong(one_line(conversation.title)), style.faint(f"conversation {conversation.id}")]
     calls = {call.id: f"{call.server}.{call.tool}" for message in messages for call in message.tool_calls}
     for message in messages:
@@ -25,11 +41,17 @@ def transcript(conversation: Conversation, messages: Sequence[Message], style: S
         if message.thinking:
             lines += [style.faint(f"  {line}") for line in message.thinking.strip().splitlines()]
         lines += message.text.splitlines()
-        lines += [
-            style.faint(f"→ {call.server}.{call.tool} {arguments(call.args)}") for call in message.tool_calls
-        ]
-    lines += _closing(conversation, style)
+        lines += [style.faint(_attached(ref)) for ref in message.attachments]
+        for call in message.tool_calls:
+            lines.append(style.faint(f"→ {call.server}.{call.tool} {arguments(call.args)}"))
+            recorded = _recorded(call, records.get(call.id, NO_RECORD))
+            lines += [style.faint(f"    {line}") for line in recorded]
+    lines += _closing(conversation, unsent, style)
     return lines
+
+
+def _attached(ref: AttachmentRef) -> str:
+    return f"+ {one_line(ref.name)}  {words_of_size(ref.size_bytes)}  {ref.sha256[:8]}"
 
 
 def _heading(message: Message, calls: Mapping[str, str], style: Style) -> str:
@@ -44,18 +66,35 @@ def _heading(message: Message, calls: Mapping[str, str], style: Style) -> str:
     return f"{style.strong(_SPEAKERS[message.role])} {style.faint(' · '.join(filter(None, about)))}".rstrip()
 
 
-def _closing(conversation: Conversation, style: Style) -> list[str]:
+def _recorded(call: ToolCall, record: CallRecord) -> Iterator[str]:
+    """What was decided about a call and when it was sent, in that order."""
+    for decision in record.decisions:
+        edited = decision.args is not None and dict(decision.args) != dict(call.args)
+        words = decision_words({"decision": decision.decision, "edited": edited})
+        reason = f": {one_line(decision.reason)}" if decision.reason else ""
+        yield f"you decided at {moment(decision.decided_at)}: {words}{reason}"
+    if record.sent_args is not None and record.is_edited(call.args):
+        yield f"sent, as you changed it: {arguments(record.sent_args)}"
+    for attempt in record.attempts:
+        until = moment(attempt.finished_at) if attempt.finished_at else "no result"
+        yield f"attempt {attempt.attempt}: {moment(attempt.started_at)} – {until}"
+
+
+def _closing(conversation: Conversation, unsent: Sequence[AttachmentRef], style: Style) -> list[str]:
     lines = []
     run = conversation.last_run
     if run is not None and run.status.value != "completed":
         state = (
             f"[the last run is {run.status.value}{', it can be resumed' if conversation.resumable else ''}]"
         )
+        if conversation.decided:
+            state = "[all that the last run asked is decided; `resume` goes on with it]"
         lines += ["", style.faint(state)]
         if run.error_message:
             lines.append(style.bad(f"{run.error_code}: {run.error_message}"))
-    if conversation.draft.strip():
+    if conversation.draft.strip() or unsent:
         lines += ["", style.strong("Not sent yet"), *conversation.draft.splitlines()]
+        lines += [style.faint(_attached(ref)) for ref in unsent]
     return lines
 
 
@@ -96,6 +135,8 @@ def _step_lines(step: TraceStep, record: RunRecord, style: Style) -> Iterator[st
                     yield f"  {event_line(note.events[0], style)}"
             elif event["type"] == "approval_needed":
                 yield f"{_question(event)}  {_decision(row, style)}"
+            elif event["type"] == "tool_decided" and row.kind == "question":
+                continue  # the question's own line says it
             elif (line := event_line(event, style)) is not None:
                 yield line
 
@@ -111,9 +152,9 @@ def _decision(row: TraceRow, style: Style) -> str:
     """What became of a question, when, and how long it waited."""
     if row.answer:
         waited = duration(row.duration_ms)
-        return (
-            f"{row.answer} at {_clock_time(row.ended_at)} after {waited} (asked {_clock_time(row.began_at)})"
-        )
+        reason = f": {one_line(row.reason)}" if row.reason else ""
+        asked = f"(asked {_clock_time(row.began_at)})"
+        return f"{row.answer} at {_clock_time(row.ended_at)} after {waited} {asked}{reason}"
     state = "waits for you" if row.state == "waiting" else style.bad("not decided")
     return f"{state} (asked {_clock_time(row.began_at)})"
 
@@ -143,6 +184,9 @@ def event_line(event: JsonObject, style: Style) -> str | None:
         return f"result {status}  {one_line(event['text'] or '')}  {how}".rstrip()
     if kind == "approval_needed":
         return _question(event)
+    if kind == "tool_decided":
+        reason = f": {one_line(event['reason'])}" if event.get("reason") else ""
+        return f"decided: {decision_words(event)} at {_clock_time(event['decided_at'])}{reason}"
     if kind == "tool_note":
         return _note(event)
     if kind == "message":

@@ -20,17 +20,20 @@ from sophos_desktop.core.domain.ports import EngineDirectory, ServerDirectory
 from sophos_desktop.core.domain.specs import EngineKind
 from sophos_desktop.core.engines.directory import EngineConfiguration, Engines
 from sophos_desktop.core.engines.starter_process import StarterProcess
+from sophos_desktop.core.mcp_host.backoff import NO_RESTARTS, RestartPolicy
 from sophos_desktop.core.mcp_host.config import LoadedConfig, McpConfigSource
 from sophos_desktop.core.mcp_host.configuration import McpConfiguration
 from sophos_desktop.core.mcp_host.direct_calls import DirectCalls
 from sophos_desktop.core.mcp_host.host import ToolHost
 from sophos_desktop.core.mcp_host.limits import HostLimits
 from sophos_desktop.core.mcp_host.login_environment import user_environment
+from sophos_desktop.core.runs.attaching import Attaching
 from sophos_desktop.core.runs.conversations import Conversations
 from sophos_desktop.core.runs.decisions import Decisions
 from sophos_desktop.core.runs.doctor import Doctor
 from sophos_desktop.core.runs.exporting import Exports
 from sophos_desktop.core.runs.following import Follower
+from sophos_desktop.core.runs.models import ModelDirectory
 from sophos_desktop.core.runs.neighbours import Neighbours
 from sophos_desktop.core.runs.queueing import MessageQueue
 from sophos_desktop.core.runs.recovery import RecoveredRun, Recovery
@@ -52,10 +55,12 @@ from sophos_desktop.core.store.children import ChildStore
 from sophos_desktop.core.store.conversations import ConversationStore
 from sophos_desktop.core.store.database import LOCK_WAIT_SECONDS, Database
 from sophos_desktop.core.store.journal import JournalStore
+from sophos_desktop.core.store.model_choices import ModelChoiceStore
 from sophos_desktop.core.store.permissions import PermissionStore
 from sophos_desktop.core.store.queue import QueueStore
 from sophos_desktop.core.store.restart_requests import RestartRequestStore
 from sophos_desktop.core.store.runs import RunStore
+from sophos_desktop.core.store.thread_promises import ThreadPromiseStore
 from sophos_desktop.core.store.tool_trust import ToolTrustStore
 from sophos_desktop.core.store.trace import TraceStore
 from sophos_desktop.foundation import resources
@@ -72,13 +77,14 @@ CLOSING_DRAIN_SECONDS = 10.0
 @dataclass(frozen=True, slots=True)
 class CoreOptions:
     """What a front end decides. `tool_servers` False: read only, no server is started; `only_server`: no
-    other one than that."""
+    other one than that; `restarts` False: one that fails is not started again, for who only looks."""
 
     paths: AppPaths
     environ: Mapping[str, str]
     clock: Clock = field(default_factory=SystemClock)
     tool_servers: bool = True
     only_server: str | None = None
+    restarts: bool = True
     lock_wait_seconds: float = LOCK_WAIT_SECONDS
 
 
@@ -89,6 +95,7 @@ class Core:
     paths: AppPaths
     settings: SettingsService
     engines: EngineDirectory
+    models: ModelDirectory
     servers: ServerDirectory
     tool_host: ToolHost
     direct_calls: DirectCalls
@@ -103,6 +110,7 @@ class Core:
     conversations: Conversations
     decisions: Decisions
     queue: MessageQueue
+    attachments: Attaching
     exports: Exports
     doctor: Doctor
     notices: tuple[Notice, ...]
@@ -132,7 +140,7 @@ async def open_core(options: CoreOptions) -> AsyncIterator[Core]:
             permissions=PermissionStore(database, options.clock),
             queue=QueueStore(database, options.clock),
             saver=saver,
-            graph=GraphRunner(saver),
+            graph=GraphRunner(saver, ThreadPromiseStore(database).of),
             clock=options.clock,
         )
         settings = SettingsService(options.paths, options.environ)
@@ -156,6 +164,7 @@ async def open_core(options: CoreOptions) -> AsyncIterator[Core]:
         stack.push_async_callback(server_logs.close)
         gate = PolicyGate(stores.permissions, _server_rules(tool_config), lambda: _general_policy(settings))
         decisions = Decisions(stores, host, gate)
+        choices = ModelChoiceStore(database)
         factory = SittingFactory(
             stores=stores,
             engines=engines,
@@ -165,6 +174,7 @@ async def open_core(options: CoreOptions) -> AsyncIterator[Core]:
             settings=lambda: settings.current,
             system_prompt=SystemPrompt(options.paths),
             gauge=TokenGauge(),
+            choices=choices,
             said=set(),
         )
         runs = RunRegistry(stores, factory, owner.id)
@@ -175,6 +185,8 @@ async def open_core(options: CoreOptions) -> AsyncIterator[Core]:
         stack.push_async_callback(counter.close)
         watcher = StoreWatcher(counter)
         stack.push_async_callback(watcher.close)
+        trust.watch(watcher)
+        stack.push_async_callback(trust.close)
         server_requests = ServerRequests(RestartRequestStore(database), watcher, server_logs, host.restart)
         stack.push_async_callback(server_requests.close)
         conversations = Conversations(stores, recovery.before_claim)
@@ -193,6 +205,7 @@ async def open_core(options: CoreOptions) -> AsyncIterator[Core]:
             paths=options.paths,
             settings=settings,
             engines=engines,
+            models=ModelDirectory(engines, stores.conversations, choices, factory),
             servers=host,
             tool_host=host,
             direct_calls=DirectCalls(host),
@@ -207,6 +220,7 @@ async def open_core(options: CoreOptions) -> AsyncIterator[Core]:
             conversations=conversations,
             decisions=decisions,
             queue=MessageQueue(stores, runs, decisions),
+            attachments=Attaching(stores),
             exports=Exports(stores, database.path),
             doctor=Doctor(database, stores, options.paths, settings, engines, host, owner.id),
             notices=(*settings.notices, *host.notices, *(trust.notices if tool_config.servers else ())),
@@ -289,13 +303,14 @@ async def _server_trust(config: LoadedConfig, store: ToolTrustStore) -> ServerTr
 def _tool_host(
     options: CoreOptions, settings: SettingsService, stores: Stores, config: LoadedConfig
 ) -> ToolHost:
+    restart = RestartPolicy() if options.restarts else NO_RESTARTS
     return ToolHost(
         config,
         records=stores.children,
         environ=user_environment(options.environ),
         on_error=_report_bug,
         clock=options.clock,
-        limits=HostLimits(call_seconds=settings.current.tools.timeout_seconds),
+        limits=HostLimits(call_seconds=settings.current.tools.timeout_seconds, restart=restart),
     )
 
 

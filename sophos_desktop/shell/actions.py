@@ -6,11 +6,33 @@ platform's own where it has them.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QKeySequence
 
+from sophos_desktop.shell.theme.icons import HasTokens, Mark, icon
+
 _Key = QKeySequence.StandardKey
+_MARKS: Final = {
+    "new_chat": Mark.NEW,
+    "rename": Mark.EDIT,
+    "delete": Mark.DELETE,
+    "export_markdown": Mark.FILE,
+    "export_jsonl": Mark.DATA,
+    "settings": Mark.SETTINGS,
+    "data_folder": Mark.DATA,
+    "zoom_in": Mark.ADD,
+    "zoom_out": Mark.MINUS,
+    "resume": Mark.RESUME,
+    "stop": Mark.STOPPED,
+    "focus_composer": Mark.WRITING,
+    "servers": Mark.SERVERS,
+    "permissions": Mark.SECRET,
+    "doctor": Mark.DONE,
+    "keyboard": Mark.KEYBOARD,
+    "about": Mark.NOTICE,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +50,7 @@ class ActionState:
 class Actions:
     """Lives as long as its window, which owns the QActions."""
 
-    def __init__(self, parent: QObject) -> None:
+    def __init__(self, parent: QObject, theme: HasTokens) -> None:
         """What needs the core is off until `update`."""
         self._parent = parent
         self.new_chat = self._make("actionNewChat", "&New Chat", "Ctrl+N", _Key.New)
@@ -42,6 +64,11 @@ class Actions:
         self.data_folder = self._make("actionOpenDataFolder", "&Open Data Folder", "")
         self.quit = self._make("actionQuit", "&Quit", "Ctrl+Q", _Key.Quit)
         self.toggle_list = self._make("actionToggleList", "&Conversation List", "Ctrl+Shift+L")
+        self.zoom_in = self._make("actionZoomIn", "Zoom &In", "Ctrl++", _Key.ZoomIn)
+        self.zoom_out = self._make("actionZoomOut", "Zoom &Out", "Ctrl+-", _Key.ZoomOut)
+        self.zoom_reset = self._make("actionZoomReset", "&Actual Size", "Ctrl+0")
+        # On most keyboards the plus needs Shift, and Ctrl with the key of the plus is what people press.
+        self.zoom_in.setShortcuts([*self.zoom_in.shortcuts(), QKeySequence("Ctrl+=")])
         self.resume = self._make("actionResume", "&Resume", "Ctrl+R")
         self.stop = self._make("actionStop", "&Stop", "Esc", _Key.Cancel)
         self.focus_list = self._make("actionFocusList", "Go to &List", "Ctrl+L")
@@ -61,6 +88,8 @@ class Actions:
         self.settings.setMenuRole(QAction.MenuRole.PreferencesRole)
         self.quit.setMenuRole(QAction.MenuRole.QuitRole)
         self.about.setMenuRole(QAction.MenuRole.AboutRole)
+        for name, mark in _MARKS.items():
+            getattr(self, name).setIcon(icon(mark, theme))
         self.update(ActionState())
 
     def __iter__(self) -> Iterator[QAction]:

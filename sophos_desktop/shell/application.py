@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from PySide6.QtWidgets import QApplication
 
 from sophos_desktop import __version__
-from sophos_desktop.shell.theme.fonts import text_font
+from sophos_desktop.shell.theme.fonts import application_font
 from sophos_desktop.shell.theme.tokens import INTERFACE_SIZE
 
 
@@ -28,4 +28,4 @@ def prepare_application(application: QApplication) -> None:
     application.setDesktopFileName("sophos-desktop")
     application.setQuitOnLastWindowClosed(False)
     application.setStyle("Fusion")
-    application.setFont(text_font(INTERFACE_SIZE))
+    application.setFont(application_font(INTERFACE_SIZE))

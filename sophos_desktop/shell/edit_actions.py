@@ -1,15 +1,15 @@
 """The commands of the Edit menu, for the text that has the focus; finding is always in the conversation.
 
-Invariant: they act on the text widget or the transcript that had the focus last, a menu's own focus does not
-count; each is enabled while it would do something there.
+Invariant: they act on the text widget that had the focus last, a menu's own focus does not count, and on the
+transcript where none has; each is enabled while it would do something there.
 """
 
 from collections.abc import Callable
 from typing import Protocol
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QMenuBar, QPlainTextEdit, QTextEdit, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QMenuBar, QPlainTextEdit, QTextEdit, QWidget
 from shiboken6 import isValid
 
 _Key = QKeySequence.StandardKey
@@ -31,6 +31,9 @@ class ReadText(Protocol):
     def copy(self) -> None:
         """Put what is selected on the clipboard."""
 
+    def copy_markdown(self) -> None:
+        """Put the Markdown of what is selected on the clipboard."""
+
     def select_all(self) -> None:
         """Select everything."""
 
@@ -42,12 +45,12 @@ class EditActions(QObject):
     """Lives as long as its window."""
 
     def __init__(self, window: QWidget, transcript: ReadText) -> None:
-        """All that act on a text are off until one has the focus; `transcript` is a widget too."""
+        """All that change a text are off until one has the focus."""
         super().__init__(window)
         self._window = window
         self._transcript = transcript
-        self._transcript_widget: object = transcript
         self._target: QWidget | None = None
+        self._is_reading = False  # the transcript, or a part of it, had the focus last
         self.undo = self._make("actionUndo", "&Undo", _Key.Undo, lambda one: one.undo())
         self.redo = self._make("actionRedo", "&Redo", _Key.Redo, lambda one: one.redo())
         self.cut = self._make("actionCut", "Cu&t", _Key.Cut, lambda one: one.cut())
@@ -56,11 +59,16 @@ class EditActions(QObject):
         self.select_all = self._make(
             "actionSelectAll", "Select &All", _Key.SelectAll, lambda one: one.selectAll()
         )
-        self.find = self._make_find("actionFind", "&Find…", QKeySequence("Ctrl+F"), transcript.search)
-        self.find_next = self._make_find(
+        self.copy_markdown = self._make_for_transcript(
+            "actionCopyMarkdown", "Copy as &Markdown", QKeySequence("Ctrl+Shift+C"), transcript.copy_markdown
+        )
+        self.find = self._make_for_transcript(
+            "actionFind", "&Find…", QKeySequence("Ctrl+F"), transcript.search
+        )
+        self.find_next = self._make_for_transcript(
             "actionFindNext", "Find Ne&xt", QKeySequence("F3"), lambda: transcript.search(is_again=True)
         )
-        self.find_previous = self._make_find(
+        self.find_previous = self._make_for_transcript(
             "actionFindPrevious",
             "Find Pre&vious",
             QKeySequence("Shift+F3"),
@@ -83,18 +91,19 @@ class EditActions(QObject):
         action.setShortcut(QKeySequence(keys))
 
         def do() -> None:
-            if self._is_in_transcript:
+            target = self.target
+            if target is None:
                 self._act_on_transcript(action)
             else:
-                target = self.target
-                if target is not None:
-                    work(target)
+                work(target)
             self.update()
 
         action.triggered.connect(do)
         return action
 
-    def _make_find(self, name: str, text: str, keys: QKeySequence, work: Callable[[], object]) -> QAction:
+    def _make_for_transcript(
+        self, name: str, text: str, keys: QKeySequence, work: Callable[[], object]
+    ) -> QAction:
         action = QAction(text, self._window)
         action.setObjectName(name)
         action.setShortcut(keys)
@@ -108,23 +117,21 @@ class EditActions(QObject):
             self._transcript.select_all()
 
     @property
-    def _is_in_transcript(self) -> bool:
-        return self._target is self._transcript_widget
-
-    @property
     def target(self) -> _Text | None:
-        """The text widget that the commands act on."""
+        """The text widget that the commands act on; None for the transcript."""
         if self._target is not None and not isValid(self._target):
             self._target = None
         known = self._target
         return known if isinstance(known, QTextEdit | QPlainTextEdit | QLineEdit) else None
 
     def _on_focus_changed(self, _old: QWidget | None, new: QWidget | None) -> None:
-        if new is None or isinstance(new, QMenuBar | QMenu):
+        if new is None or isinstance(new, QMenuBar) or new.window().windowType() is Qt.WindowType.Popup:
             return
         is_ours = new.window() is self._window
-        is_text = new is self._transcript_widget or isinstance(new, QTextEdit | QPlainTextEdit | QLineEdit)
+        is_text = isinstance(new, QTextEdit | QPlainTextEdit | QLineEdit)
         self._target = new if is_ours and is_text else None
+        reads = self._transcript
+        self._is_reading = isinstance(reads, QWidget) and (reads is new or reads.isAncestorOf(new))
         self.update()
 
     def update(self) -> None:
@@ -132,36 +139,36 @@ class EditActions(QObject):
         has_text = self._transcript.has_text
         for action in (self.find, self.find_next, self.find_previous):
             action.setEnabled(has_text)
-        if self._is_in_transcript:
+        target = self.target
+        has_selection = self._transcript.has_selection if target is None else _has_selection(target)
+        self.copy_markdown.setEnabled(target is None and has_selection)
+        self.copy.setEnabled(has_selection)
+        if target is None:
             for action in (self.undo, self.redo, self.cut, self.paste):
                 action.setEnabled(False)
-            self.copy.setEnabled(self._transcript.has_selection)
-            self.select_all.setEnabled(has_text)
+            self.select_all.setEnabled(has_text and (self._is_reading or has_selection))
             return
-        target = self.target
-        can_change = target is not None and not target.isReadOnly()
-        has_selection = _has_selection(target)
+        can_change = not target.isReadOnly()
         self.undo.setEnabled(can_change and _can_undo(target))
         self.redo.setEnabled(can_change and _can_redo(target))
         self.cut.setEnabled(can_change and has_selection)
-        self.copy.setEnabled(has_selection)
         self.paste.setEnabled(can_change)
-        self.select_all.setEnabled(target is not None)
+        self.select_all.setEnabled(True)
 
 
-def _has_selection(target: _Text | None) -> bool:
+def _has_selection(target: _Text) -> bool:
     if isinstance(target, QLineEdit):
         return target.hasSelectedText()
-    return target is not None and target.textCursor().hasSelection()
+    return target.textCursor().hasSelection()
 
 
-def _can_undo(target: _Text | None) -> bool:
+def _can_undo(target: _Text) -> bool:
     if isinstance(target, QLineEdit):
         return target.isUndoAvailable()
-    return target is not None and target.document().isUndoAvailable()
+    return target.document().isUndoAvailable()
 
 
-def _can_redo(target: _Text | None) -> bool:
+def _can_redo(target: _Text) -> bool:
     if isinstance(target, QLineEdit):
         return target.isRedoAvailable()
-    return target is not None and target.document().isRedoAvailable()
+    return target.document().isRedoAvailable()

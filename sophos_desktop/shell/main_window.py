@@ -6,19 +6,23 @@ Invariant: it holds no state of its own but the layout; closing it only asks for
 import itertools
 
 from PySide6.QtCore import Qt, QUrl, Signal
-from PySide6.QtGui import QCloseEvent, QDesktopServices, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QMainWindow, QSplitter, QWidget
+from PySide6.QtGui import QCloseEvent, QDesktopServices, QPaintEvent, QResizeEvent, QWheelEvent
+from PySide6.QtWidgets import QApplication, QMainWindow, QSplitter, QWidget
 
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.exports import ExportFormat
 from sophos_desktop.foundation.clock import Clock, SystemClock
 from sophos_desktop.foundation.tasks import TaskOwner
 from sophos_desktop.shell.actions import Actions, ActionState
+from sophos_desktop.shell.chat.chat_style import chat_style
 from sophos_desktop.shell.chat.chat_view import ChatView
+from sophos_desktop.shell.chat.composing.model_flow import ModelFlow
+from sophos_desktop.shell.chat.composing.model_picker import ModelPicker
 from sophos_desktop.shell.chat.presenter import ChatPresenter
 from sophos_desktop.shell.conversations.feed import ConversationFeed
 from sophos_desktop.shell.conversations.list_model import ConversationListModel
 from sophos_desktop.shell.conversations.list_panel import ConversationPanel
+from sophos_desktop.shell.diagnostics.changed_tools import ChangedTools
 from sophos_desktop.shell.edit_actions import EditActions
 from sophos_desktop.shell.event_bridge import EventBridge
 from sophos_desktop.shell.exports.export_flow import ExportFlow
@@ -30,11 +34,14 @@ from sophos_desktop.shell.theme.tokens import DOCK_WIDTH, FIRST_WINDOW, LIST_WID
 from sophos_desktop.shell.tool_dialogs import ToolDialogs
 from sophos_desktop.shell.trace.dock import TraceDock
 from sophos_desktop.shell.trace.feed import TraceFeed
+from sophos_desktop.shell.trace.saving import TraceSaving
 from sophos_desktop.shell.trace.trace_model import TraceModel
+from sophos_desktop.shell.trace.transcript_places import show_place
 from sophos_desktop.shell.widgets.ask import Question
 from sophos_desktop.shell.window_layout import WindowLayout
 
 _NAME = "Sophos Desktop"
+_NARROWEST_CHAT = 320
 
 
 class MainWindow(QMainWindow):
@@ -53,8 +60,8 @@ class MainWindow(QMainWindow):
         self._owner = owner
         self._core: Core | None = None
         self._may_close = False
-        self.theme = Theme(self)
-        self.actions_ = Actions(self)
+        self.theme = Theme(self, (chat_style,))
+        self.actions_ = Actions(self, self.theme)
         clock = clock or SystemClock()
         self.model = ConversationListModel(clock, self)
         self.panel = ConversationPanel(self.model, self.theme, self)
@@ -64,16 +71,22 @@ class MainWindow(QMainWindow):
         self.bridge = EventBridge(owner, self)
         self.feed = ConversationFeed(self.model, owner, self)
         self.status_feed = StatusFeed(self.status, owner, self)
+        self.picker = ModelPicker(self.theme, self.chat.composer_frame)
+        self.chat.composer_frame.tools.addWidget(self.picker)
+        self.models = ModelFlow(self.picker, self.theme, owner, self)
         self.presenter = ChatPresenter(self.chat, self.bridge, owner, self)
         self.trace = TraceModel(clock, self)
         self.dock = TraceDock(self.trace, self.theme, self)
         self.trace_feed = TraceFeed(self.trace, self.bridge, owner, self)
+        self.trace_saving = TraceSaving(self, lambda: self._core, owner, self.theme)
         self.dialogs = ToolDialogs(self, lambda: self._core, owner, self.theme, lambda: iter(self.actions_))
         self.exports = ExportFlow(self, lambda: self._core, owner, self.theme)
-        self.chat.add_banner(self.exports.banner)
+        self.changed_tools = ChangedTools(self.theme, self)
+        for banner in (self.changed_tools.banner, self.exports.banner, self.trace_saving.banner):
+            self.chat.add_banner(banner)
         self._splitter = QSplitter(Qt.Orientation.Horizontal, self)
         self._lay_out()
-        self.layout_ = WindowLayout(self, self._splitter, self.panel, self.dock)
+        self.layout_ = WindowLayout(self, self._splitter, self.panel, self.dock, self.theme)
         self._make_menus()
         self._connect()
         self.chat.composer.setFocus()
@@ -82,6 +95,8 @@ class MainWindow(QMainWindow):
         self._splitter.setHandleWidth(1)
         self._splitter.addWidget(self.panel)
         self._splitter.addWidget(self.chat)
+        # Not what its layout asks for: the margins beside the column would push the dock away.
+        self.chat.setMinimumWidth(_NARROWEST_CHAT)
         self._splitter.setStretchFactor(1, 1)
         self._splitter.setCollapsible(1, False)
         self._splitter.setSizes([LIST_WIDTH - 1, FIRST_WINDOW[0] - LIST_WIDTH])  # the line is the last pixel
@@ -96,6 +111,8 @@ class MainWindow(QMainWindow):
         self.status.add_toggles(self.actions_.toggle_list, self._toggle_trace)
         order: tuple[QWidget, ...] = (
             self.chat.composer,
+            self.chat.composer_frame.attach_button,
+            self.picker,
             self.chat.stop_button,
             self.chat.send_button,
             self.panel.filter,
@@ -108,7 +125,7 @@ class MainWindow(QMainWindow):
 
     def _make_menus(self) -> None:
         actions = self.actions_
-        fill_menu_bar(self.menuBar(), actions, self.edit_actions, self._toggle_trace)
+        fill_menu_bar(self.menuBar(), actions, self.edit_actions, self._toggle_trace, self.theme)
         self.panel.add_actions(actions.new_chat, actions.rename, actions.delete)
 
     def _connect(self) -> None:
@@ -122,6 +139,9 @@ class MainWindow(QMainWindow):
         actions.focus_list.triggered.connect(lambda: self.panel.view.setFocus())
         actions.focus_composer.triggered.connect(lambda: self.chat.composer.setFocus())
         actions.toggle_list.toggled.connect(self.panel.setVisible)
+        actions.zoom_in.triggered.connect(self.theme.zoom_in)
+        actions.zoom_out.triggered.connect(self.theme.zoom_out)
+        actions.zoom_reset.triggered.connect(self.theme.reset_zoom)
         actions.settings.triggered.connect(lambda: self.dialogs.show_settings())
         actions.data_folder.triggered.connect(self._on_open_data_folder)
         exports = {
@@ -144,12 +164,22 @@ class MainWindow(QMainWindow):
         self.dialogs.setting_changed.connect(self._on_setting_changed)
         self.dock.shown_changed.connect(self.trace_feed.set_shown)
         self.trace_feed.failed.connect(self.show_error)
+        self.dock.save_wanted.connect(self.trace_saving.ask)
+        self.dock.place_wanted.connect(lambda place: show_place(self.chat.transcript, place))
+        self.trace_saving.failed.connect(self.show_error)
         self.panel.chosen.connect(presenter.open)
+        self.panel.undo_room_changed.connect(self._place_undo_bar)
         for changed in (self.model.modelReset, self.model.dataChanged, self.model.rowsInserted):
             changed.connect(self._update_title)
         presenter.conversation_changed.connect(self._on_conversation_changed)
         presenter.state_changed.connect(self._update_actions)
-        presenter.run_ended.connect(lambda _id, _ended: self.status_feed.refresh())
+        presenter.run_ended.connect(lambda _id, _ended: self._refresh_models())
+        self.bridge.stored.connect(self.status_feed.on_event)
+        self.status_feed.engine_changed.connect(self.models.refresh)
+        self.models.chosen.connect(self.status_feed.refresh)
+        self.models.chosen.connect(self.chat.composer_frame.model_changed)
+        self.models.failed.connect(self.show_error)
+        self.changed_tools.permissions_wanted.connect(self.dialogs.show_permissions)
         self.feed.show_deletions(self.panel.undo_bar, presenter.save)
         self.feed.deleted.connect(presenter.forget)
         self.feed.restored.connect(presenter.open)
@@ -162,11 +192,14 @@ class MainWindow(QMainWindow):
     async def attach(self, core: Core) -> None:
         """The core is open. Raises SophosError of the store."""
         self._core = core
-        self.theme.choose(core.settings.current.ui.theme)
+        self._take_looks(core)
         await self.layout_.restore(core.conversations)
         self.actions_.toggle_list.setChecked(not self.panel.isHidden())
         self.status_feed.attach(core)
+        self.models.attach(core)
+        self.changed_tools.attach(core)
         self.trace_feed.attach(core)
+        self.dock.attach(core)
         await self.feed.attach(core)
         await self.presenter.attach(core)
         self._update_actions()
@@ -194,7 +227,10 @@ class MainWindow(QMainWindow):
         self._core = None
         self.dialogs.close_all()
         self.status_feed.detach()
+        self.models.detach()
+        self.changed_tools.detach()
         self.trace_feed.detach()
+        self.dock.detach()
         self.feed.detach()
         self.presenter.detach()
 
@@ -214,6 +250,18 @@ class MainWindow(QMainWindow):
         title = f"Something unexpected happened ({type(error).__name__})"
         remedy = "What is saved stays saved. The log file has the details."
         self.chat.show_error(SophosError(ErrorCode.AGENT_FAILURE, title, remedy))
+
+    def _place_undo_bar(self) -> None:
+        """Below the list; in the conversation's column while the list is hidden or a rail."""
+        bar = self.panel.undo_bar
+        had_focus = bar.isAncestorOf(QApplication.focusWidget() or self)
+        if self.panel.has_room_for_undo:
+            self.panel.take_undo_bar()
+        else:
+            self.chat.add_banner(bar)
+            bar.moved()
+        if had_focus:
+            bar.undo_button.setFocus()
 
     def _on_new_chat(self) -> None:
         self.presenter.open(None)
@@ -264,13 +312,24 @@ class MainWindow(QMainWindow):
         QDesktopServices.openUrl(QUrl.fromLocalFile(path))
 
     def _on_setting_changed(self, key: str) -> None:
-        if self._core is not None and key == "ui.theme":
-            self.theme.choose(self._core.settings.current.ui.theme)
+        if self._core is not None and key.startswith("ui."):
+            self._take_looks(self._core)
+        self._refresh_models()
+
+    def _refresh_models(self) -> None:
         self.status_feed.refresh()
+        self.models.refresh()
+
+    def _take_looks(self, core: Core) -> None:
+        chosen = core.settings.current.ui
+        self.theme.take(chosen.theme, chosen.interface_size, chosen.reading_size)
+        self.chat.composer_frame.set_send_key(chosen.send_key)
 
     def _on_conversation_changed(self, conversation_id: str | None) -> None:
         self.panel.select(conversation_id)
         self.trace_feed.open(conversation_id)
+        self.status_feed.open(conversation_id)
+        self.models.show(conversation_id)
         self._update_actions()
         self._update_title()
 
@@ -298,6 +357,15 @@ class MainWindow(QMainWindow):
         """Make room for the transcript."""
         super().resizeEvent(event)
         self.layout_.fit()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """With Ctrl, the wheel zooms; whatever is under the pointer leaves that to the window."""
+        turned = event.angleDelta().y()
+        if turned and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            (self.theme.zoom_in if turned > 0 else self.theme.zoom_out)()
+            event.accept()
+        else:
+            super().wheelEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Tell that the window is on the screen."""

@@ -6,20 +6,25 @@ Invariant: every entry has a function; a menu holds no state.
 from collections.abc import Sequence
 
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMenu, QMenuBar
+from PySide6.QtWidgets import QMenuBar
 
 from sophos_desktop.shell.actions import Actions
 from sophos_desktop.shell.edit_actions import EditActions
+from sophos_desktop.shell.theme.follower import Theme
+from sophos_desktop.shell.widgets.floating_menu import FloatingMenu
 
 
-def fill_menu_bar(bar: QMenuBar, actions: Actions, edit: EditActions, toggle_trace: QAction) -> None:
+def fill_menu_bar(
+    bar: QMenuBar, actions: Actions, edit: EditActions, toggle_trace: QAction, theme: Theme
+) -> None:
     """File, Edit, View, Chat, Tools, Help."""
-    export = QMenu("&Export", bar)
+    export = FloatingMenu("&Export", theme, bar)
     export.setObjectName("menuExport")
     export.addActions([actions.export_markdown, actions.export_jsonl])
     export.addSeparator()
     export.addActions([actions.export_all_markdown, actions.export_all_jsonl])
     _add(
+        theme,
         bar,
         "&File",
         (
@@ -36,6 +41,7 @@ def fill_menu_bar(bar: QMenuBar, actions: Actions, edit: EditActions, toggle_tra
         ),
     )
     edit_menu = _add(
+        theme,
         bar,
         "&Edit",
         (
@@ -44,6 +50,7 @@ def fill_menu_bar(bar: QMenuBar, actions: Actions, edit: EditActions, toggle_tra
             None,
             edit.cut,
             edit.copy,
+            edit.copy_markdown,
             edit.paste,
             None,
             edit.select_all,
@@ -54,18 +61,22 @@ def fill_menu_bar(bar: QMenuBar, actions: Actions, edit: EditActions, toggle_tra
         ),
     )
     edit_menu.aboutToShow.connect(edit.update)
-    _add(bar, "&View", (actions.toggle_list, toggle_trace))
-    _add(bar, "&Chat", (actions.resume, actions.stop, None, actions.focus_composer, actions.focus_list))
-    _add(bar, "&Tools", (actions.servers, actions.permissions, actions.doctor))
-    _add(bar, "&Help", (actions.keyboard, None, actions.about))
+    zoom = FloatingMenu("&Zoom", theme, bar)
+    zoom.setObjectName("menuZoom")
+    zoom.addActions([actions.zoom_in, actions.zoom_out])
+    zoom.addSeparator()
+    zoom.addAction(actions.zoom_reset)
+    _add(theme, bar, "&View", (actions.toggle_list, toggle_trace, None, zoom.menuAction()))
+    _add(
+        theme, bar, "&Chat", (actions.resume, actions.stop, None, actions.focus_composer, actions.focus_list)
+    )
+    _add(theme, bar, "&Tools", (actions.servers, actions.permissions, actions.doctor))
+    _add(theme, bar, "&Help", (actions.keyboard, None, actions.about))
 
 
-def _add(bar: QMenuBar, title: str, entries: Sequence[QAction | None]) -> QMenu:
-    menu = bar.addMenu(title)
+def _add(theme: Theme, bar: QMenuBar, title: str, entries: Sequence[QAction | None]) -> FloatingMenu:
+    menu = FloatingMenu(title, theme, bar, hangs_from_bar=True)
     menu.setObjectName("menu" + title.replace("&", ""))
-    for action in entries:
-        if action is None:
-            menu.addSeparator()
-        else:
-            menu.addAction(action)
+    menu.add_entries(entries)
+    bar.addMenu(menu)
     return menu

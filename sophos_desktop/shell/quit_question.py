@@ -1,14 +1,21 @@
-"""Asks, once, what becomes of the runs when the window is to be closed.
+"""Asks, once, what becomes of the runs when the window is to be closed, and shows what it then waits for.
 
 Invariant: only a person is asked, and only while this process runs something: signals and the end of the
 desktop's session never wait for an answer. No nested loop. A run that waits for a decision does not ask.
 """
 
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from sophos_desktop.shell.theme.follower import Theme
+from sophos_desktop.shell.widgets.banner import Banner
+from sophos_desktop.shell.widgets.shapes import Shape
+
+_LONGEST_TITLE = 40
+_NAMED_TOOLS = 3
 
 
 class Runs(Protocol):
@@ -82,8 +89,57 @@ class QuitQuestion(QDialog):
         tell()
 
 
+class ClosingBanner(Banner):
+    """Says, while the window closes, which steps it waits for, and ends them at once if the person wants.
+
+    Lives as long as its window; hidden but for that time."""
+
+    stop_wanted = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        """Put into a column of banners by whoever makes it."""
+        super().__init__("closingBanner", "notice", Shape.RUNNING, theme, parent, closable=False)
+        self.stop_button = self.add_button("closingStopButton", "Stop now")
+        self.stop_button.setAccessibleDescription("What is done stays saved, and the rest can be resumed")
+        self.stop_button.clicked.connect(self._on_stop)
+
+    def say(self, waits_for: Sequence[str]) -> None:
+        """One sentence part for each run that is still active; none takes the banner away."""
+        if not waits_for:
+            self.hide()
+            return
+        count = len(waits_for)
+        title = (
+            "Finishing this step, then closing." if count == 1 else f"Finishing {count} steps, then closing."
+        )
+        self.show_message(title, f"Waiting for {'; '.join(waits_for)}.")
+
+    def _on_stop(self) -> None:
+        self.stop_button.setEnabled(False)
+        self.stop_wanted.emit()
+
+
+def waited_for(title: str, events: Iterable[Mapping[str, Any]]) -> str:
+    """What the step that runs now still needs, as part of a sentence, by the stored events of its run."""
+    under_way: dict[str, str] = {}
+    for event in events:
+        if event["type"] == "tool_call":
+            under_way[event["tool_call_id"]] = f"{event['server']}.{event['tool']}"
+        elif event["type"] == "tool_result":
+            under_way.pop(event["tool_call_id"], None)
+        elif event["type"] == "run_started":
+            under_way.clear()  # of a sitting before
+    where = " ".join(title.split())
+    where = where if len(where) <= _LONGEST_TITLE else where[: _LONGEST_TITLE - 1].rstrip() + "…"
+    tools = list(dict.fromkeys(under_way.values()))
+    shown = ", ".join(tools[:_NAMED_TOOLS]) + (" and others" if len(tools) > _NAMED_TOOLS else "")
+    return f"{shown or 'the model'} in “{where}”"
+
+
 class QuitGate(QObject):
     """Between who wants to quit and the staged shutdown. Lives as long as the program."""
+
+    runs_changed = Signal()
 
     def __init__(self, window: QWidget, quit_: Callable[[str], None]) -> None:
         """`quit_` begins the shutdown at its first call, hurries it at the next."""
@@ -98,6 +154,11 @@ class QuitGate(QObject):
         self._hears_window = True
         self.is_patient = False
         """True if a person chose to let the step finish, however long it takes."""
+
+    @property
+    def active_conversations(self) -> Sequence[str]:
+        """Where this process runs something."""
+        return tuple(sorted(self._active))
 
     @property
     def has_active_runs(self) -> bool:
@@ -166,6 +227,7 @@ class QuitGate(QObject):
             self._active.add(conversation_id)
         else:
             self._active.discard(conversation_id)
+        self.runs_changed.emit()
         if not self._active and self._question is not None:
             self._close_question()  # it was about nothing but the runs, and there is none left
             self._go("the end of the run")

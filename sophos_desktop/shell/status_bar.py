@@ -1,15 +1,18 @@
-"""The bar at the lower edge: which engine and model answer, and how the tool servers stand.
+"""The bar at the lower edge: which engine and model answer next, how full the context is, how servers stand.
 
-Invariant: it only reports; asking it never delays anything else, and one question is out at a time.
+Invariant: it only reports, about the conversation that is open; asking never delays anything else, one
+question is out at a time, and what comes too late for another conversation is dropped.
 """
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QEvent, QObject, QTimer
+from PySide6.QtCore import QEvent, QObject, QTimer, Signal
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStatusBar, QWidget
 
 from sophos_desktop.core.domain.errors import SophosError
+from sophos_desktop.core.domain.events import ModelCallFinished, RunEvent, event_fields
+from sophos_desktop.core.domain.model_choices import ContextUse, context_use
 from sophos_desktop.core.domain.run import RunRecord, RunStatus
 from sophos_desktop.core.domain.specs import EngineChoice, EngineStatus, ServerState, ServerStatus
 from sophos_desktop.foundation.tasks import TaskOwner
@@ -23,6 +26,7 @@ from sophos_desktop.shell.widgets.shapes import Shape
 from sophos_desktop.shell.widgets.status_item import ContextMeter, SegmentLine, StatusItem
 
 _ASK_AGAIN_MILLISECONDS = 15_000
+_LONGEST_NAME, _NAME_PART, _SHORT_NAME = 32, 15, 20  # characters of a model's name
 _OWN_SPACING = 2  # a status bar's own, before what it holds
 _RUN_LOOKS = {
     RunStatus.RUNNING: ("Running", Shape.RUNNING, "accent"),
@@ -61,7 +65,8 @@ class StatusBar(QStatusBar):
             line.setVisible(not item.isHidden())
 
     def _lay_out(self) -> QHBoxLayout:
-        holder = QWidget(self)
+        holder = self._holder = QWidget(self)
+        holder.installEventFilter(self)
         row = QHBoxLayout(holder)
         row.setContentsMargins(MEASURES.row_inset - _OWN_SPACING, 0, MEASURES.row_inset, 0)
         row.setSpacing(0)
@@ -89,7 +94,9 @@ class StatusBar(QStatusBar):
         return line
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """A line goes with its segment."""
+        """A line goes with its segment; other words may need other room."""
+        if event.type() == QEvent.Type.LayoutRequest and watched is self._holder:
+            self._fit()
         if event.type() in (QEvent.Type.ShowToParent, QEvent.Type.HideToParent):
             for line, item in self._lines:
                 if item is watched:
@@ -104,8 +111,15 @@ class StatusBar(QStatusBar):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """In a narrow window say less."""
         super().resizeEvent(event)
-        is_short = self.width() <= MEASURES.words_fit_width
-        for item in (self.engine, self.model, self.context, self.run, self.servers):
+        self._fit()
+
+    def _fit(self) -> None:
+        """All words where they fit, else the short ones; the button at the end is never cut off."""
+        items = (self.engine, self.model, self.context, self.run, self.servers)
+        others = self._row.sizeHint().width() - sum(item.width_of(is_short=item.is_short) for item in items)
+        needed = others + sum(item.width_of(is_short=False) for item in items)
+        is_short = self.width() <= MEASURES.words_fit_width or needed > self.width()
+        for item in items:
             item.set_short(is_short=is_short)
 
     def show_run(self, run: RunRecord | None) -> None:
@@ -118,8 +132,13 @@ class StatusBar(QStatusBar):
 
     def show_model(self, model: str | None, reason: str) -> None:
         """The model that would answer; None: nothing is known of one."""
-        self.model.setVisible(bool(model))
-        self.model.say(model or "", reason)
+        name = model or ""
+        self.model.setVisible(bool(name))
+        shown = name if len(name) <= _LONGEST_NAME else f"{name[:_NAME_PART]}…{name[-_NAME_PART:]}"
+        short = name if len(name) <= _SHORT_NAME else f"{name[: _SHORT_NAME - 1]}…"
+        about = reason if shown == name == short else "\n".join(part for part in (name, reason) if part)
+        self.model.say(shown, about, short=short)
+        self.model.setAccessibleName(f"Model: {name}")
 
     def say_activity(self, text: str) -> None:
         """What the app itself is doing, for example closing."""
@@ -135,6 +154,13 @@ class StatusBar(QStatusBar):
         else:
             self.engine.say(f"{full} down", reason, Shape.DOWN, "danger", short=f"{name} down")
         self.show_model(choice.model if choice else None, (choice.reason or "") if choice else "")
+
+    def show_context(self, use: ContextUse | None) -> None:
+        """How full the context was after the last call; None: that is not known."""
+        if use is None:
+            self.context.show_nothing()
+        else:
+            self.context.show_use(use.used_tokens, use.context_tokens)
 
     def show_engine_error(self, error: SophosError) -> None:
         """The engine could not even be chosen."""
@@ -156,13 +182,18 @@ class StatusBar(QStatusBar):
 class StatusFeed(QObject):
     """Asks the core and tells the bar; works between `attach` and `detach`."""
 
+    engine_changed = Signal()  # another engine, another version, or it went or came back
+
     def __init__(self, bar: StatusBar, owner: TaskOwner, parent: QObject) -> None:
         """Feeds `bar`."""
         super().__init__(parent)
         self._bar = bar
         self._owner = owner
         self._core: Core | None = None
-        self._is_asking = False
+        self._conversation_id: str | None = None
+        self._is_asking = self._is_stale = False
+        self._reads = 0
+        self._engine: EngineStatus | None = None
         self._unsubscribe: Callable[[], None] = lambda: None
         self._timer = QTimer(self)
         self._timer.setInterval(_ASK_AGAIN_MILLISECONDS)
@@ -174,7 +205,7 @@ class StatusFeed(QObject):
         self._unsubscribe = core.servers.subscribe(self._on_servers_changed)
         self._on_servers_changed()
         self._timer.start()
-        self.refresh()
+        self.open(self._conversation_id)
 
     def detach(self) -> None:
         """The core is about to close."""
@@ -182,27 +213,71 @@ class StatusFeed(QObject):
         self._unsubscribe()
         self._core = None
 
+    def open(self, conversation_id: str | None) -> None:
+        """Report about this conversation; None: the chat that does not exist yet."""
+        self._conversation_id = conversation_id
+        self._reads += 1
+        if self._core is None or conversation_id is None:
+            self._bar.show_context(None)
+        else:
+            self._owner.spawn(self._read_use(self._core, conversation_id, self._reads), "context in use")
+        self.refresh()
+
+    def on_event(self, conversation_id: str, told: RunEvent) -> None:
+        """Something happened in the run that is followed."""
+        if conversation_id == self._conversation_id and isinstance(told.event, ModelCallFinished):
+            self._reads += 1
+            self._bar.show_context(context_use(event_fields(told.event)))
+
     def refresh(self) -> None:
-        """Ask how the engine stands."""
-        if self._core is not None and not self._is_asking:
+        """Ask which model answers next and how its engine stands."""
+        if self._is_asking:
+            self._is_stale = True
+        elif self._core is not None:
             self._is_asking = True
             self._owner.spawn(self._ask(self._core), "engine status")
 
+    async def _read_use(self, core: Core, conversation_id: str, read: int) -> None:
+        try:
+            use = await core.models.context_use(conversation_id)
+        except SophosError:
+            use = None
+        if read == self._reads:
+            self._bar.show_context(use)
+
     async def _ask(self, core: Core) -> None:
         try:
-            status = await core.engines.status()
-            choice: EngineChoice | None = None
-            if status.reachable:
-                choice = await core.engines.choose(None, None)
-            self._bar.show_engine(status, choice)
-        except SophosError as error:
-            self._bar.show_engine_error(error)
+            self._is_stale = True
+            while self._is_stale:
+                self._is_stale = False
+                await self._ask_once(core, self._conversation_id)
         finally:
             self._is_asking = False
+
+    async def _ask_once(self, core: Core, conversation_id: str | None) -> None:
+        try:
+            standing = await core.models.standing(conversation_id)
+            following = standing.following
+            status = await core.engines.status(following.engine if following is not None else None)
+        except SophosError as error:
+            if not self._is_stale:
+                self._bar.show_engine_error(error)
+            return
+        if self._is_stale:
+            return
+        self._bar.show_engine(status, following)
+        before, self._engine = self._engine, status
+        if before is not None and _differs(before, status):
+            self.engine_changed.emit()
 
     def _on_servers_changed(self) -> None:
         if self._core is not None:
             self._bar.show_servers(self._core.servers.statuses())
+
+
+def _differs(before: EngineStatus, now: EngineStatus) -> bool:
+    """True if it may have other models now."""
+    return (before.engine, before.reachable, before.version) != (now.engine, now.reachable, now.version)
 
 
 def server_words(statuses: Sequence[ServerStatus]) -> str:

@@ -1,7 +1,8 @@
-"""Where the parts of the window are: kept over a restart, and fitted to the width.
+"""Where the parts of the window are and how large all is: kept over a restart, and fitted to the width.
 
 Invariant: a narrow window hides the trace dock by itself, a narrower one makes the list a rail, and a wide
-one gives both back; what the person hid or opened by hand stays so.
+one gives both back; what the person hid stays hidden, and what the person opened by hand stays open as long
+as the transcript keeps its narrowest width.
 """
 
 from PySide6.QtCore import QByteArray, QObject
@@ -9,12 +10,16 @@ from PySide6.QtWidgets import QDockWidget, QMainWindow, QSplitter
 
 from sophos_desktop.shell.conversations.list_panel import ConversationPanel
 from sophos_desktop.shell.facade import Conversations
+from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.measures import MEASURES
+from sophos_desktop.shell.theme.zoom import zoom_of
 
 _GEOMETRY = "window_geometry"
 _SPLITTER = "window_splitter"
 _STATE = "window_state"
 _LIST = "window_list"
+_ZOOM = "window_zoom"
+_NARROW, _BY_HAND = "narrow ", "by-hand "  # before the state: the dock is hidden, or was opened
 _STATE_VERSION = 1
 
 
@@ -22,7 +27,12 @@ class WindowLayout(QObject):
     """Lives as long as its window."""
 
     def __init__(
-        self, window: QMainWindow, splitter: QSplitter, panel: ConversationPanel, dock: QDockWidget
+        self,
+        window: QMainWindow,
+        splitter: QSplitter,
+        panel: ConversationPanel,
+        dock: QDockWidget,
+        theme: Theme,
     ) -> None:
         """`panel` is the list at the left, `dock` the trace at the right."""
         super().__init__(window)
@@ -30,6 +40,7 @@ class WindowLayout(QObject):
         self._splitter = splitter
         self._panel = panel
         self._dock = dock
+        self._theme = theme
         self._hid_dock = False
         self._opened_by_hand = False
         self._list_opened_by_hand = False
@@ -59,14 +70,22 @@ class WindowLayout(QObject):
         self._fit_list()
 
     def _fit_dock(self) -> None:
-        is_narrow = self._window.width() < MEASURES.dock_fits_width
-        if is_narrow and not self._dock.isHidden() and not self._dock.isFloating():
-            if not self._opened_by_hand:
-                self._hid_dock = True
-                self._dock.hide()
-        elif not is_narrow and self._hid_dock:
+        is_wide = self._window.width() >= MEASURES.dock_fits_width
+        may_stay = is_wide or (self._opened_by_hand and self._has_room_for_dock)
+        if not may_stay and not self._dock.isHidden() and not self._dock.isFloating():
+            self._hid_dock = True
+            self._dock.hide()
+        elif may_stay and self._hid_dock:
             self._hid_dock = False
             self._dock.show()
+
+    @property
+    def _has_room_for_dock(self) -> bool:
+        is_listed = self._window.width() >= MEASURES.list_fits_width
+        wide, rail = self._panel.width() + 1, MEASURES.rail_width
+        beside = 0 if self._panel.isHidden() else wide if is_listed and not self._panel.is_rail else rail
+        dock = max(self._dock.width(), MEASURES.dock_narrowest)
+        return self._window.width() - beside - dock >= MEASURES.transcript_narrowest
 
     def _fit_list(self) -> None:
         is_narrow = self._window.width() < MEASURES.list_fits_width
@@ -89,11 +108,17 @@ class WindowLayout(QObject):
         state = {
             _GEOMETRY: _text(self._window.saveGeometry()),
             _SPLITTER: _text(self._wide_splitter if self._panel.is_rail else self._splitter.saveState()),
-            _STATE: ("narrow " if self._hid_dock else "") + _text(self._window.saveState(_STATE_VERSION)),
+            _STATE: self._dock_word + _text(self._window.saveState(_STATE_VERSION)),
             _LIST: "hidden" if self._panel.isHidden() else "shown",
+            _ZOOM: str(self._theme.zoom_percent),
         }
         for key, value in state.items():
             await conversations.save_app_state(key, value)
+
+    @property
+    def _dock_word(self) -> str:
+        is_wanted = self._opened_by_hand and (self._hid_dock or not self._dock.isHidden())
+        return (_NARROW if self._hid_dock else "") + (_BY_HAND if is_wanted else "")
 
     async def restore(self, conversations: Conversations) -> None:
         """Bring back what was saved. Raises SophosError of the store."""
@@ -101,13 +126,14 @@ class WindowLayout(QObject):
         splitter = await conversations.app_state(_SPLITTER)
         state = await conversations.app_state(_STATE)
         listed = await conversations.app_state(_LIST)
+        self._theme.choose_zoom(zoom_of(await conversations.app_state(_ZOOM)))
         if geometry:
             self._window.restoreGeometry(_bytes(geometry))
         if state:
-            was_narrow = state.startswith("narrow ")
-            self._window.restoreState(_bytes(state.removeprefix("narrow ")), _STATE_VERSION)
-            self._hid_dock = was_narrow
-            self._opened_by_hand = not was_narrow and not self._dock.isHidden()
+            self._hid_dock = _NARROW in state
+            self._opened_by_hand = _BY_HAND in state
+            bare = state.removeprefix(_NARROW).removeprefix(_BY_HAND)
+            self._window.restoreState(_bytes(bare), _STATE_VERSION)
         if splitter:
             self._splitter.restoreState(_bytes(splitter))
         self._panel.setVisible(listed != "hidden")

@@ -128,11 +128,15 @@ def test_without_a_display_one_prompt_is_answered_off_the_screen(
     dev: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     started: list[tuple[list[str], str]] = []
+    folders: list[Path] = []
 
     def call(command: list[str], *, cwd: Path, env: dict[str, str]) -> int:
         started.append((command[1:], env["QT_QPA_PLATFORM"]))
+        folders.append(Path(env["SOPHOS_DATA_DIR"]))
+        (folders[0] / "sophos.db").touch()
         return 3
 
+    monkeypatch.setenv("SOPHOS_DATA_DIR", str(tmp_path))
     monkeypatch.setattr(dev, "prepare_environment", lambda: None)
     monkeypatch.setattr(dev, "fetch_starter_model", lambda: None)
     monkeypatch.setattr(dev, "has_display", lambda: False)
@@ -141,6 +145,9 @@ def test_without_a_display_one_prompt_is_answered_off_the_screen(
     picture = str(dev.FIRST_ANSWER)
     demo = ["-m", "sophos_desktop", "desktop", "--demo", dev.FIRST_PROMPT, "--screenshot", picture]
     assert started == [(demo, "offscreen")]
+    (folder,) = folders
+    assert folder != tmp_path, "the user's conversations are not the demo's"
+    assert not folder.exists(), "and the demo's are gone afterwards"
     assert "There is no display" in capsys.readouterr().out
 
 

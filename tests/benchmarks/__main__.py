@@ -16,6 +16,7 @@ from tests.benchmarks.sessions import kept_and_started
 from tests.benchmarks.starting import start_and_memory
 from tests.benchmarks.storing import growth, step_time
 from tests.benchmarks.streaming import per_token
+from tests.benchmarks.theming import theme_switch
 from tests.benchmarks.tool_calls import overhead
 from tests.benchmarks.transcript import transcript
 
@@ -25,6 +26,7 @@ def main() -> int:
     rows: list[Row] = []
     for name, work in (
         ("the window", start_and_memory),
+        ("the theme", theme_switch),
         ("time of a step", step_time),
         ("streaming", per_token),
         ("the transcript", transcript),

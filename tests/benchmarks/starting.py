@@ -15,7 +15,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 async def start_and_memory(folder: Path) -> list[Row]:
-    """Medians of five starts after a warm-up, beside a process that only imports Qt's widgets."""
+    """Medians of five starts after a warm-up, beside a process that only imports Qt's widgets.
+
+    Bytecode is kept between the starts, as it is for who installed the program, whatever this shell says."""
     await _start(folder)
     starts = [await _start(folder) for _ in range(STARTS)]
     floor = [await _seconds("-c", "import PySide6.QtWidgets") for _ in range(STARTS)]
@@ -39,7 +41,12 @@ async def start_and_memory(folder: Path) -> list[Row]:
 
 
 async def _start(folder: Path) -> dict[str, float]:
-    environment = {"QT_QPA_PLATFORM": "offscreen", **os.environ}
+    environment = {
+        "QT_QPA_PLATFORM": "offscreen",
+        **os.environ,
+        "PYTHONDONTWRITEBYTECODE": "",
+        "PYTHONPYCACHEPREFIX": str(folder / "bytecode"),
+    }
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",

@@ -19,10 +19,12 @@ _PEER = "QTextBrowser"
 async def transcript(folder: Path) -> list[Row]:
     """Each part in a process of its own, one after the other; the folder is not used."""
     figures = {name: await _measure(name) for name in ("peer", "stream", "opening", "moving", "memory")}
+    window = await _measure("", "tests.benchmarks.transcript_window_probe")
     peer = figures["peer"]
     return [
         *_streaming(figures["stream"], peer),
         *_opening(figures["opening"], peer),
+        *_in_the_window(window),
         *_moving(figures["moving"]),
         *_memory(figures["memory"]),
     ]
@@ -58,6 +60,21 @@ def _opening(ours: dict[str, float], peer: dict[str, float]) -> list[Row]:
     return rows
 
 
+def _in_the_window(ours: dict[str, float]) -> list[Row]:
+    words = {"resize": "another width", "zoom": "another zoom", "theme": "another theme"}
+    rows = []
+    for name, what in words.items():
+        rows.append(Row(f"{what} of the whole window, 10,000 messages", ours[name], "ms", GAP_BUDGET))
+        rows.append(Row(f"{what} of the whole window, processor time", ours[f"{name} cpu"], "ms", None))
+    return [
+        *rows,
+        Row("tool result of 60 MB: its card", ours["result card"], "ms", GAP_BUDGET),
+        Row("tool result of 60 MB: the card opened", ours["result opened"], "ms", None),
+        Row("tool result of 60 MB: the first screen of its window", ours["result window"], "ms", 500),
+        Row("tool result of 60 MB: longest gap after", ours["result gap"], "ms", GAP_BUDGET),
+    ]
+
+
 def _moving(ours: dict[str, float]) -> list[Row]:
     return [
         Row(f"{name}, 10,000 messages: {part}", ours[f"{name} {part}"], "ms", None)
@@ -79,11 +96,11 @@ def _memory(ours: dict[str, float]) -> list[Row]:
     ]
 
 
-async def _measure(what: str) -> dict[str, float]:
+async def _measure(what: str, module: str = "tests.benchmarks.transcript_probe") -> dict[str, float]:
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
-        "tests.benchmarks.transcript_probe",
+        module,
         what,
         cwd=ROOT,
         env={"QT_QPA_PLATFORM": "offscreen", **os.environ},

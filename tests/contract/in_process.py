@@ -62,8 +62,10 @@ class Program:
         """Answer with this engine from now on."""
         self.environ["OLLAMA_HOST"] = f"127.0.0.1:{server.port}"
 
-    async def __call__(self, *argv: str, stdin: str = "") -> Finished:
+    async def __call__(self, *argv: str, stdin: str | bytes = "") -> Finished:
         """Run one command line to its end."""
         out, err = io.StringIO(), io.StringIO()
-        code = await asyncio.to_thread(run, list(argv), self.environ, io.StringIO(stdin), out, err)
+        given = stdin if isinstance(stdin, bytes) else stdin.encode()
+        with io.TextIOWrapper(io.BytesIO(given), encoding="utf-8") as read:
+            code = await asyncio.to_thread(run, list(argv), self.environ, read, out, err)
         return Finished(code, out.getvalue(), err.getvalue())

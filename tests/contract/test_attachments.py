@@ -49,14 +49,20 @@ async def _kept(data_dir: Path) -> dict[bytes, str]:
 
 
 async def run(
-    data_dir: Path, sha256: str, *, output: str = "", terminal: bool = False, as_json: bool = False
+    data_dir: Path,
+    sha256: str,
+    *,
+    output: str = "",
+    terminal: bool = False,
+    as_json: bool = False,
+    force: bool = False,
 ) -> bytes:
     """What the command wrote to stdout, its encoding being none that the content is in."""
     raw = io.BytesIO()
     out = (Terminal if terminal else io.TextIOWrapper)(raw, encoding="latin-1", newline="")
     console = Console(None, out, None, {})
     call = Invocation(
-        Namespace(sha256=sha256, output=output, json=as_json),
+        Namespace(sha256=sha256, output=output, json=as_json, force=force),
         paths_of(data_dir),
         {},
         console,
@@ -84,6 +90,19 @@ async def test_a_file_gets_the_bytes_and_stdout_its_name(
     target = tmp_path / "a file"
     assert await run(data_dir, kept[BINARY], output=str(target)) == f"{target}\n".encode()
     assert target.read_bytes() == BINARY
+
+
+async def test_a_file_that_is_there_is_replaced_only_if_that_is_wanted(
+    data_dir: Path, kept: dict[bytes, str], tmp_path: Path
+) -> None:
+    (tmp_path / "odd.bin").write_text("precious")
+    for output in (tmp_path / "odd.bin", tmp_path):
+        with pytest.raises(SophosError) as caught:
+            await run(data_dir, kept[BINARY], output=str(output))
+        assert (caught.value.code, "--force" in caught.value.remedy) == (ErrorCode.BAD_REQUEST, True)
+        assert (tmp_path / "odd.bin").read_text() == "precious"
+    await run(data_dir, kept[BINARY], output=str(tmp_path), force=True)
+    assert (tmp_path / "odd.bin").read_bytes() == BINARY
 
 
 async def test_in_a_folder_it_gets_its_own_name_and_no_other_folder_s(
@@ -138,5 +157,12 @@ async def test_the_command_line_gives_it_by_a_part_of_its_digest(
     written = await program("attachment", part, "-o", str(target))
     assert (written.code, written.out, target.read_bytes()) == (0, f"{target}\n", TEXT)
     nowhere = str(tmp_path / "missing" / "file")
-    for argv, code in ((("ab",), 2), (("0" * 64,), 6), ((part, "-o", nowhere), 7)):
+    again = (part, "-o", str(target))
+    for argv, code in (
+        (("ab",), 2),
+        (("0" * 64,), 6),
+        ((part, "-o", nowhere), 7),
+        (again, 2),
+        ((*again, "--force"), 0),
+    ):
         assert (await program("attachment", *argv)).code == code

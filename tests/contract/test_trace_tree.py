@@ -59,6 +59,31 @@ def test_a_call_that_was_cut_off_and_run_again_shows_both_attempts_and_the_decis
     ]
 
 
+DECIDED: dict[str, Any] = {
+    "type": "tool_decided",
+    "tool_call_id": "c",
+    "why": "uncertain",
+    "decided_at": TIME.format(5),
+}
+DECIDED |= {"edited": True, "reason": None, "always": False, "attempt": 1, "left_open": 0}
+
+
+def test_a_decision_is_a_fact_with_its_own_time_and_ends_the_question() -> None:
+    decided = {**DECIDED, "decision": "run-again", "at": TIME.format(5)}
+    again = {**CALL, "attempt": 2}
+    assert tree(RunStatus.COMPLETED, STARTED, CALL, ASKED, decided, again, RESULT)[2:] == [
+        "    question (uncertain) s.t {}  run again with other arguments at 14:02:05 after 2.0 s"
+        " (asked 14:02:03)",
+        "    call s.t {} (attempt 2, 14:02:05–14:02:06)",
+        "    result ok  done  12 ms",
+    ]
+    denied = {**DECIDED, "decision": "deny", "edited": False, "always": True, "reason": "not\nnow"}
+    assert tree(RunStatus.WAITING, ASKED, denied) == [
+        "  question (uncertain) s.t {}  always denied at 14:02:05 after 2.0 s (asked 14:02:03): not now"
+    ]
+    assert event_line(denied, PLAIN) == "decided: always denied at 14:02:05: not now"
+
+
 def test_a_question_that_is_open_waits_and_one_of_a_run_that_is_over_was_never_decided() -> None:
     assert tree(RunStatus.WAITING, ASKED) == ["  question (uncertain) s.t {}  waits for you (asked 14:02:03)"]
     assert tree(RunStatus.CANCELLED, ASKED) == ["  question (uncertain) s.t {}  not decided (asked 14:02:03)"]

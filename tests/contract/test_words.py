@@ -14,6 +14,7 @@ from tests.contract.in_process import Program
 EXAMPLES = [
     "ask -c abcd -m smol --engine ollama --approve wait --json hello",
     "ask -",
+    "ask --attach a.txt --attach b.png --json hello",
     "resume abcd --approve ask --json",
     "follow abcd --json",
     "list --status active --status archived --tag a --tag b --query x --limit 3 --json",
@@ -28,7 +29,7 @@ EXAMPLES = [
     "decide abcd abcd:0 allow --args {} --reason why --no-run --json",
     "decide abcd abcd:0 result --result text",
     "decide abcd abcd:0 deny --always --approve wait",
-    "attachment abcd -o out --json",
+    "attachment abcd -o out --force --json",
     "models --json",
     "mcp --json",
     "mcp logs lines --json",
@@ -79,6 +80,7 @@ def test_the_data_folder_may_be_named_before_and_after_the_command(argv: list[st
     "line",
     [
         "ask",
+        "ask hello --attach",
         "ask one two",
         "list --limit 0",
         "list --limit many",
@@ -108,7 +110,7 @@ def test_the_data_folder_may_be_named_before_and_after_the_command(argv: list[st
         "mcp add lines --header A=b -- npx",
         "mcp add lines --url x -- npx",
         "mcp add lines --url x --env A=b",
-        "mcp add lines --paste -",
+        "mcp add lines --paste - --env A=b",
         "mcp remove",
         "mcp permissions lines",
         "mcp allow lines",
@@ -118,6 +120,10 @@ def test_the_data_folder_may_be_named_before_and_after_the_command(argv: list[st
         "mcp deny fetch fetch --host",
         "mcp deny fetch fetch --host *.example.org",
         "mcp deny fetch fetch --host http://[1",
+        "mcp allow fetch fetch --host [::1]",
+        "mcp allow fetch fetch --host my_host",
+        "mcp allow fetch fetch --host ftp://example.org",
+        "mcp allow fetch fetch --host -bücher-.example",
         "mcp ask lines one two",
         "mcp forget",
     ],
@@ -177,8 +183,26 @@ def test_json_may_be_said_on_either_side_of_the_action(line: str) -> None:
         "mcp forget fetch fetch --host https://user@Example.org:1/x",
         "mcp forget --host example.org fetch fetch",
         "mcp forget fetch --host=example.org fetch --data-dir d",
+        "mcp allow fetch fetch --host EXAMPLE.org.",
+        "mcp ask fetch fetch --host example.org:8080",
     ],
 )
 def test_a_host_may_be_said_anywhere_and_as_an_address(line: str) -> None:
     parsed = parse(line.split())
     assert (parsed.name, parsed.tool, parsed.host) == ("fetch", "fetch", "example.org")
+
+
+@pytest.mark.parametrize(
+    ("typed", "host"),
+    [
+        ("Bücher.example", "xn--bcher-kva.example"),
+        ("https://user@straße.example:8080/a//b?c=ü", "xn--strae-oqa.example"),
+        ("例え。テスト", "xn--r8jz45g.xn--zckzah"),
+    ],
+)
+def test_a_host_in_other_letters_is_the_one_that_the_network_knows(typed: str, host: str) -> None:
+    assert parse(["mcp", "allow", "fetch", "fetch", "--host", typed]).host == host
+
+
+def test_what_an_older_version_stored_for_a_host_can_be_taken_back() -> None:
+    assert parse(["mcp", "forget", "fetch", "--host", "::1"]).host == "::1"

@@ -48,7 +48,7 @@ def judge_refusal(player: Player, ended: Finished) -> bool:
     """What a full disk looks like; True if it came in the middle of the run."""
     assert ended.code == 7, f"{ended.code}: {ended.stderr}"
     assert "STORE_FULL: There is no space left for" in ended.stderr
-    assert "Free some space on the disk, then resume" in ended.stderr
+    assert "Free some space on the disk, then " in ended.stderr
     player.judge(finished=False)
     ends = [event for event in ended.events() if event.get("type") == "end"]
     assert all((end["status"], end["error_code"]) == ("failed", "STORE_FULL") for end in ends)

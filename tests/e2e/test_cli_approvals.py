@@ -276,3 +276,89 @@ async def test_what_is_allowed_for_good_is_not_asked_again(program: Program) -> 
         script(server, program, "c")
         assert (await typed(program, "ask", "append")).code == 4
     assert program.appended() == ["a", "b"]
+
+
+async def test_a_decision_of_another_process_is_told_everywhere_and_a_resume_goes_on(
+    program: Program,
+) -> None:
+    async with OllamaServer() as server:
+        program.use(server)
+        script(server, program, "asked")
+        asked = await program("ask", "append")
+        assert asked.code == 4
+        conversation_id = asked.err.split()[1]
+        args = program.append("sent")["arguments"]
+        decided = await typed(
+            program, "decide", conversation_id, ":0", "allow", "--args", json.dumps(args), "--no-run"
+        )
+        assert decided.code == 0, decided.err
+        listed = await typed(program, "list")
+        assert "decided; resume goes on" in listed.out
+        (entry,) = (await typed(program, "list", "--json")).json
+        assert (entry["decided"], entry["resumable"], entry["last_run"]["status"]) == (True, True, "waiting")
+        shown = await typed(program, "show", conversation_id)
+        assert "allowed with other arguments" in shown.out
+        assert "[all that the last run asked is decided; `resume` goes on with it]" in shown.out
+        followed = await program("follow", conversation_id, "--json")
+        assert followed.code == 4
+        assert [event["type"] for event in followed.events][:: len(followed.events) - 1] == [
+            "run_started",
+            "end",
+        ]
+        traced = (await typed(program, "trace", entry["last_run"]["id"], "--json")).json
+        assert [event["type"] for event in traced[-2:]] == ["end", "tool_decided"]
+        assert (traced[-1]["decision"], traced[-1]["edited"], traced[-1]["left_open"]) == ("allow", True, 0)
+        tree = await typed(program, "trace", entry["last_run"]["id"])
+        assert f"allowed with other arguments at {traced[-1]['decided_at'][11:19]}" in tree.out
+
+        resumed = await program("resume", conversation_id, "--json")
+        assert resumed.code == 0
+        kinds = [event["type"] for event in resumed.events]
+        assert (kinds[0], kinds[-1]) == ("run_started", "end")
+        assert "tool_decided" not in kinds, "it was decided before this sitting"
+    assert program.appended() == ["sent"]
+    shown = await typed(program, "show", conversation_id)
+    assert "sent, as you changed it: " in shown.out
+    assert shown.out.count("attempt 1: ") == 1
+    (call,) = (await typed(program, "show", conversation_id, "--json")).json["calls"].values()
+    ((attempt,), (decision,)) = call["attempts"], call["decisions"]
+    assert (call["edited"], attempt["args"], decision["decision"]) == (True, args, "allow")
+    assert decision["decided_at"] <= attempt["started_at"] <= attempt["finished_at"]
+
+
+async def test_the_stream_of_several_sittings_has_the_decisions_between_them(program: Program) -> None:
+    async with OllamaServer() as server:
+        program.use(server)
+        script(server, program, "a", "b")
+        asked = await typed(program, "ask", "--approve", "deny", "--json", "append")
+    assert asked.code == 0, asked.err
+    kinds = [event["type"] for event in asked.events]
+    assert (kinds[0], kinds[-1], kinds.count("run_started"), kinds.count("end")) == (
+        "run_started",
+        "end",
+        2,
+        2,
+    )
+    first_end = kinds.index("end")
+    assert kinds[first_end : first_end + 4] == ["end", "tool_decided", "tool_decided", "run_started"]
+    assert [event["seq"] for event in asked.events] == list(range(1, len(kinds) + 1))
+    assert [event["left_open"] for event in asked.events if event["type"] == "tool_decided"] == [1, 0]
+
+
+async def test_a_tool_that_is_denied_while_its_question_is_open_is_not_allowed(program: Program) -> None:
+    async with OllamaServer() as server:
+        program.use(server)
+        script(server, program, "never")
+        conversation_id = (await program("ask", "append")).err.split()[1]
+        assert (await typed(program, "mcp", "deny", "lines", "append_line")).code == 0
+        refused = await program("decide", conversation_id, ":0", "allow")
+        assert refused.code == 5
+        assert "error DECISION_STALE: You forbid this tool since " in refused.err
+        assert "Take that back first" in refused.err
+        left = await program("resume", conversation_id, "--approve", "allow")
+        assert left.code == 5, "nobody answers it in its place"
+        assert len((await typed(program, "approvals", "--json")).json) == 1
+        assert program.appended() == []
+        denied = await typed(program, "decide", conversation_id, ":0", "deny")
+        assert (denied.code, denied.out) == (0, "Done.\n")
+    assert program.appended() == []

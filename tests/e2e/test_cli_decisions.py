@@ -58,7 +58,8 @@ async def test_an_uncertain_call_waits_for_a_decision_and_is_not_repeated(progra
         went_on = await program("resume", conversation_id, "--json")
         assert went_on.code == 0
         assert {event["run_id"] for event in went_on.events} == {end["run_id"]}, "the same run goes on"
-        assert [went_on.events[0]["type"], went_on.events[0]["seq"]] == ["run_started", end["seq"] + 1]
+        # The decision is an event of its own between the two sittings.
+        assert [went_on.events[0]["type"], went_on.events[0]["seq"]] == ["run_started", end["seq"] + 2]
         late = await program("decide", conversation_id, ":0", "run-again")
         assert (late.code, "error DECISION_STALE: " in late.err) == (5, True)
     assert program.appended() == ["x"]

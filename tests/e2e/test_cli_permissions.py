@@ -98,7 +98,7 @@ async def test_a_definition_that_changed_is_asked_about_again(program: Program) 
     changed = {**entries["lines"], "args": [*entries["lines"]["args"], log]}
     program.write_entries({**entries, "lines": changed})
     told = (await typed(program, "mcp")).out
-    assert "append_line  ask (its definition changed since you always allowed it)" in told
+    assert "append_line  ask (its definition, or what its server is started with, is not what it was" in told
     async with OllamaServer() as server:
         program.use(server)
         assert await asked(program, server, "a") == 4
@@ -136,7 +136,7 @@ async def test_a_fetch_is_asked_about_with_its_whole_address_and_always_is_for_i
         other = await typed(program, "ask", "read it")
         assert (other.code, "127.0.0.2" in other.err) == (4, True)
         denied = await typed(program, "mcp", "deny", "fetch", "fetch", "--host", "http://127.0.0.2:9/x")
-        assert denied.out == "fetch.fetch is forbidden for 127.0.0.2\n"
+        assert denied.out == "fetch.fetch is forbidden for 127.0.0.2, whatever the port and the page\n"
         assert (await typed(program, "mcp", "forget", "fetch", "--host", "127.0.0.1")).code == 0
         fetching(server, here)
         assert (await typed(program, "ask", "read it")).code == 4

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shlex
 import sys
 from typing import Any
 
@@ -86,7 +87,10 @@ async def test_a_server_is_added_tried_trusted_and_removed(program: Program) -> 
     assert await trust_of(program, "mine") == ("user", True)
     entries = program.entries()
     program.write_entries(
-        {**entries, "mine": {**entries["mine"], "args": [*entries["mine"]["args"], "more"]}}
+        {
+            **entries,
+            "mine": {**entries["mine"], "args": [*entries["mine"]["args"], f"{program.mcp_file}.log"]},
+        }
     )
     changed = await typed(program, "mcp")
     assert "notice TRUST_LOST: tool server mine" in changed.err
@@ -142,10 +146,61 @@ async def test_a_configuration_of_another_program_is_pasted_and_works(program: P
     assert "pasted: ready, 3 tools" in pasted.out
     assert program.entries()["pasted"] == entry
     asking = {"servers": {"asks": {"command": "x", "env": {"KEY": "${input:key}"}}}}
-    refused = await typed(program, "mcp", "add", "--paste", "-", stdin=json.dumps(asking))
-    assert refused.code == 2
-    assert "${input:key} is a question that VS Code asks" in refused.err
-    assert "asks" not in program.entries()
+    added = await typed(program, "mcp", "add", "--paste", "-", stdin=json.dumps(asking))
+    assert (added.code, added.out.splitlines()[-1]) == (0, "asks: stopped. Switched off in mcp.json.")
+    assert "notice: asks was added switched off: ${input:key} is a question that VS Code asks" in added.err
+    assert program.entries()["asks"] == {"command": "x", "env": {"KEY": "${input:key}"}, "disabled": True}
+    bare = f"```json\n{json.dumps(entry)}\n```\n"
+    nameless = await typed(program, "mcp", "add", "--paste", "-", stdin=bare)
+    assert (nameless.code, "Give it a name: `mcp add NAME --paste -`" in nameless.err) == (2, True)
+    named = await typed(program, "mcp", "add", "bare", "--paste", "-", stdin=bare)
+    assert (named.code, "bare: ready, 3 tools" in named.out) == (0, True), named.err
+
+
+async def test_a_server_that_fails_is_shown_once_as_that_and_not_started_again(program: Program) -> None:
+    starts = program.data_dir / "starts"
+    file = shlex.quote(str(starts))
+    script = f"echo begun >> {file}; echo npm error code E404 >&2; exit 1"
+    program.write_entries(
+        {
+            "memory": {"disabled": True},
+            "fetch": {"disabled": True},
+            "bad": {"command": "sh", "args": ["-c", script]},
+            # As long as another one takes, the first would be started again and again.
+            "slow": {
+                "command": "sh",
+                "args": ["-c", f"while [ ! -s {file} ]; do sleep 0.1; done; sleep 4"],
+            },
+        }
+    )
+    listed = await typed(program, "mcp")
+    assert "bad  stdio  failed since" in listed.out
+    assert listed.out.count("| npm error code E404") == 1
+    assert starts.read_text() == "begun\n"
+    starts.unlink()
+    checked = await typed(program, "doctor", "--json")
+    (servers,) = [check for check in checked.json["checks"] if check["id"] == "servers"]
+    assert (servers["ok"], "bad: It ended with exit status 1" in servers["text"]) == (False, True)
+    starts.unlink()
+    called = await typed(program, "mcp", "call", "bad", "tool")
+    assert "“bad” is failed. It ended with exit status 1" in called.err
+
+
+async def test_arguments_in_the_command_are_explained_by_mcp_doctor_and_add(program: Program) -> None:
+    form = 'write "command": "npx" and put "-y", "x" first into "args"'
+    off = {"memory": {"disabled": True}, "fetch": {"disabled": True}}
+    program.write_entries({**off, "one": {"command": "npx -y x"}})
+    assert form in (await typed(program, "mcp")).out
+    (servers,) = [
+        check
+        for check in (await typed(program, "doctor", "--json")).json["checks"]
+        if check["id"] == "servers"
+    ]
+    assert form in servers["text"]
+    for line in (("two", "--", "npx -y x"), ("two", "--paste", "-")):
+        refused = await typed(program, "mcp", "add", *line, stdin='{"command": "npx -y x"}')
+        assert (refused.code, form.lower() in refused.err.lower()) == (2, True), refused.err
+    assert "two" not in program.entries()
 
 
 async def test_the_logs_of_a_server_that_runs_nowhere_are_those_of_a_start(program: Program) -> None:

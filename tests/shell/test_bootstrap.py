@@ -74,6 +74,7 @@ async def test_closing_the_window_saves_drains_and_closes_in_that_order(tmp_path
     made.window.chat.composer.insertPlainText("unsent")
     made.window.close()
     assert made.window.isVisible()
+    await until(lambda: made.window.findChild(QPushButton, "quitFinishButton"))
     finish = made.window.findChild(QPushButton, "quitFinishButton")
     assert finish is not None
     finish.click()

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit, QPushButton, QWidget
 
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.policy import Permission, Policy
@@ -19,13 +19,16 @@ from sophos_desktop.shell.chat.cards.arguments import (
     pretty_arguments,
     read_arguments,
 )
-from sophos_desktop.shell.chat.cards.card import Answer
+from sophos_desktop.shell.chat.cards.card import Answer, Card
 from sophos_desktop.shell.chat.cards.card_words import always_text, known_of, short_problem
-from sophos_desktop.shell.chat.cards.column import CardColumn
+from sophos_desktop.shell.chat.chat_style import chat_style
+from sophos_desktop.shell.chat.item_kinds import ToolItem
+from sophos_desktop.shell.chat.transcript import Transcript
 from sophos_desktop.shell.chat.waiting_notice import WaitingNotice, waiting_sentence
 from sophos_desktop.shell.diagnostics.default_words import default_words
 from sophos_desktop.shell.diagnostics.permissions_dialog import permission_words
 from sophos_desktop.shell.theme.follower import Theme
+from tests.shell.transcript.viewing import settle
 from tests.support.card_window import cards, part, press
 from tests.support.fake_core import FakeCore
 from tests.support.fake_core_questions import FakeQuestion
@@ -73,7 +76,7 @@ def test_arguments_are_read_as_they_are_shown(args: Mapping[str, Any]) -> None:
         ("https://good.org:80@EVIL.org:8080?x=@y", ("https://good.org:80@", "EVIL.org", ":8080?x=@y")),
         ("https://[::1]/x", ("https://[", "::1", "]/x")),
         ("data.example.org", ("data.example.org", "", "")),
-        ("https://a\u202e.org/", ("https://a\ufffd.org/", "", "")),
+        ("https://a\u202e.org/\n", ("https://", "a\\u202e.org", "/\\n")),
         ("https://[bad/", ("https://[bad/", "", "")),
     ],
 )
@@ -125,27 +128,45 @@ class Moment:
 
 
 class Shown:
-    """A column of cards in a window of its own."""
+    """Questions in a transcript in a window of its own."""
 
     def __init__(self) -> None:
         self.window = QWidget()
         self.moment = Moment()
-        self.theme = Theme(self.window)
+        self.theme = Theme(self.window, (chat_style,))
         self.before = QPushButton("before", self.window)
-        self.column = CardColumn(self.theme, self.before, self.window, self.moment)
-        layout = QVBoxLayout(self.window)
-        layout.addWidget(self.before)
-        layout.addWidget(self.column)
+        self.transcript = Transcript(self.theme, self.window, self.moment)
+        self.transcript.setGeometry(0, 40, 640, 860)
+        self.questions = self.transcript.questions
+        self.questions.set_tab_after(self.before)
         self.answers: list[tuple[str, Answer]] = []
-        self.column.answered.connect(lambda asked, answer: self.answers.append((asked.tool_call_id, answer)))
-        self.window.resize(640, 600)
+        self.questions.answered.connect(
+            lambda asked, answer: self.answers.append((asked.tool_call_id, answer))
+        )
+        self.window.resize(640, 900)
         self.window.show()
 
+    @property
+    def cards(self) -> list[Card]:
+        return self.questions.cards
+
     def show(self, *questions: FakeQuestion) -> None:
-        self.column.show_questions(questions)
+        self.questions.show_questions(questions)
+        items = [
+            ToolItem(
+                one.tool_call_id,
+                one.server,
+                one.tool,
+                "{}",
+                "uncertain" if one.why == "uncertain" else "asked",
+            )
+            for one in questions
+        ]
+        self.transcript.show_items(items)
+        settle()
 
     def key(self, name: str, key: Qt.Key, reason: Qt.FocusReason = Qt.FocusReason.TabFocusReason) -> None:
-        button = part(self.column.cards[0], QPushButton, name)
+        button = part(self.cards[0], QPushButton, name)
         self.before.setFocus()
         button.setFocus(reason)
         QTest.keyClick(button, key)
@@ -185,7 +206,7 @@ def test_a_key_decides_only_where_the_person_went(shown: Shown) -> None:
 def test_a_key_that_is_held_down_decides_nothing(shown: Shown) -> None:
     shown.show(question())
     shown.moment.seconds += 10
-    button = part(shown.column.cards[0], QPushButton, "allowOnceButton")
+    button = part(shown.cards[0], QPushButton, "allowOnceButton")
     button.setFocus(Qt.FocusReason.TabFocusReason)
     none = Qt.KeyboardModifier.NoModifier
     for key in (Qt.Key.Key_Return, Qt.Key.Key_Space):
@@ -195,7 +216,7 @@ def test_a_key_that_is_held_down_decides_nothing(shown: Shown) -> None:
 
 def test_a_mnemonic_decides_only_a_moment_after_the_card_appeared(shown: Shown) -> None:
     shown.show(question(why="uncertain"))
-    button = part(shown.column.cards[0], QPushButton, "skipButton")
+    button = part(shown.cards[0], QPushButton, "skipButton")
     assert button.shortcut() == QKeySequence("Alt+S")
     shown.window.activateWindow()
     QTest.keyClick(shown.before, Qt.Key.Key_S, Qt.KeyboardModifier.AltModifier)
@@ -205,20 +226,20 @@ def test_a_mnemonic_decides_only_a_moment_after_the_card_appeared(shown: Shown) 
 
 def test_a_card_that_comes_under_the_pointer_is_not_decided_by_a_double_click(shown: Shown) -> None:
     shown.show(question("m1:0"))
-    press(shown.column.cards[0], "allowOnceButton")
+    press(shown.cards[0], "allowOnceButton")
     shown.show()
     shown.show(question("m2:0"))
-    press(shown.column.cards[0], "allowOnceButton")
+    press(shown.cards[0], "allowOnceButton")
     assert [name for name, _ in shown.answers] == ["m1:0"]
     shown.moment.seconds += 5
-    press(shown.column.cards[0], "allowOnceButton")
+    press(shown.cards[0], "allowOnceButton")
     assert [name for name, _ in shown.answers] == ["m1:0", "m2:0"]
 
 
 def test_two_cards_that_are_there_are_decided_as_fast_as_one_can_click(shown: Shown) -> None:
     shown.show(question("m1:0"), question("m1:1"))
     shown.moment.seconds += 1
-    for card in reversed(shown.column.cards):
+    for card in reversed(shown.cards):
         press(card, "allowOnceButton")
         press(card, "allowOnceButton")
     assert [name for name, _ in shown.answers] == ["m1:1", "m1:0"]
@@ -229,7 +250,7 @@ def test_a_card_takes_no_focus_when_it_appears_and_everything_on_it_has_a_name(s
     shown.before.setFocus()
     shown.show(question("m1:0"), question("m1:1", why="uncertain"))
     assert QApplication.focusWidget() in (shown.before, None)  # None: no window is active here
-    for card in shown.column.cards:
+    for card in shown.cards:
         assert card.accessibleName()
         for widget in card.tab_order:
             assert widget.accessibleName(), widget.objectName()
@@ -237,16 +258,23 @@ def test_a_card_takes_no_focus_when_it_appears_and_everything_on_it_has_a_name(s
             assert button.accessibleDescription(), button.objectName()
 
 
-def test_cards_that_need_more_room_are_scrolled_and_those_that_fit_are_not(shown: Shown) -> None:
-    shown.column.set_room(900)
-    shown.show(question())
-    QApplication.sendPostedEvents()
-    assert shown.column.verticalScrollBar().maximum() == 0
-    long = {"path": "\n".join(str(number) for number in range(40)), "more": ["x"] * 40}
-    shown.show(*(question(f"m1:{number}", args=long) for number in range(5)))
-    QApplication.sendPostedEvents()
-    assert shown.column.height() <= 0.7 * 900
-    assert shown.column.verticalScrollBar().maximum() > 0
+def test_a_key_meant_for_a_button_that_is_out_of_the_view_shows_it_and_decides_nothing(shown: Shown) -> None:
+    shown.show(question("m1:0", why="uncertain"), *(question(f"m1:{number}") for number in range(1, 6)))
+    shown.moment.seconds += 10
+    button = part(shown.cards[0], QPushButton, "skipButton")
+    button.setFocus(Qt.FocusReason.TabFocusReason)
+    shown.transcript.jump_to_latest()
+    settle()
+    assert button.visibleRegion().isEmpty()
+    QTest.keyClick(button, Qt.Key.Key_Space)
+    settle()
+    assert shown.answers == []
+    assert not button.visibleRegion().isEmpty()
+    QTest.keyClick(button, Qt.Key.Key_Space)
+    assert shown.answers == [], "a moment has to pass"
+    shown.moment.seconds += 1
+    QTest.keyClick(button, Qt.Key.Key_Space)
+    assert [name for name, _ in shown.answers] == ["m1:0"]
 
 
 # Fetch
@@ -254,7 +282,7 @@ def test_cards_that_need_more_room_are_scrolled_and_those_that_fit_are_not(shown
 
 def test_always_follows_the_host_that_stands_in_the_field(shown: Shown) -> None:
     shown.show(question(server="fetch", tool="fetch", scope="data.example.org", args={"url": URL}))
-    card = shown.column.cards[0]
+    card = shown.cards[0]
     always, field = (
         part(card, QPushButton, "alwaysAllowButton"),
         part(card, QPlainTextEdit, "approvalArguments"),
@@ -272,7 +300,6 @@ def test_always_follows_the_host_that_stands_in_the_field(shown: Shown) -> None:
     press(card, "alwaysAllowButton")
     ((_, answer),) = shown.answers
     assert (answer.always, answer.args) == (True, {"url": "https://other.example.com/<b>"})
-    assert answer.words == "Always allowed for other.example.com"
 
 
 # In the window
@@ -295,7 +322,6 @@ async def test_a_question_that_is_no_longer_open_says_so_and_goes() -> None:
         await until(lambda: rig.shows("errorBanner"))
         assert rig.banner("errorBanner").code == "DECISION_STALE"
         assert not cards(rig)
-        assert not rig.shows("cardColumn")
 
 
 async def test_a_decision_that_cannot_be_stored_can_be_made_again() -> None:
@@ -321,7 +347,7 @@ async def test_cards_belong_to_their_conversation() -> None:
         conversation_id = rig.window.presenter.conversation_id
         rig.action("actionNewChat").trigger()
         await rig.opened(None)
-        assert not rig.shows("cardColumn")
+        assert not cards(rig)
         assert not rig.action("actionStop").isEnabled()
         rig.choose("Append")
         await rig.opened(conversation_id)

@@ -6,14 +6,15 @@ import pytest
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtGui import QInputMethodEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.foundation.tasks import TaskOwner
-from sophos_desktop.shell.chat.composer import Composer
+from sophos_desktop.shell.chat.composer import Composer, SendKey
 from sophos_desktop.shell.chat.drafts import DraftKeeper, joined
 from tests.support.fake_core import FakeCore
-from tests.support.window import turns, until
+from tests.support.fake_core_parts import assistant, user
+from tests.support.window import open_window, turns, until
 
 
 @pytest.fixture
@@ -21,7 +22,8 @@ def composer() -> Iterator[Composer]:
     host = QWidget()
     host.resize(600, 600)
     composer = Composer(host)
-    composer.resize(500, 30)
+    composer.resize(500, 24)
+    composer.fit_window()
     host.show()
     yield composer
     host.hide()
@@ -141,3 +143,88 @@ async def test_a_draft_of_a_deleted_conversation_is_let_go() -> None:
 )
 def test_a_draft_and_what_was_typed_before_it_came_are_both_kept(draft: str, typed: str, whole: str) -> None:
     assert joined(draft, typed) == whole
+
+
+# Which key sends
+
+
+def test_with_ctrl_enter_chosen_enter_breaks_the_line(composer: Composer) -> None:
+    texts = sent(composer)
+    composer.set_send_key(SendKey.CTRL_ENTER)
+    QTest.keyClicks(composer, "a")
+    QTest.keyClick(composer, Qt.Key.Key_Return)
+    QTest.keyClicks(composer, "b")
+    assert (texts, composer.text) == ([], "a\nb")
+    QTest.keyClick(composer, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClick(composer, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    assert (texts, composer.text) == (["a\nb"], "a\nb\n")
+
+
+@pytest.mark.parametrize("key", list(SendKey))
+@pytest.mark.parametrize("modifier", [Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ControlModifier])
+async def test_an_enter_that_confirms_a_candidate_does_nothing_else(
+    composer: Composer, key: SendKey, modifier: Qt.KeyboardModifier
+) -> None:
+    texts = sent(composer)
+    composer.set_send_key(key)
+    compose(composer, "にほん")
+    QTest.keyClick(composer, Qt.Key.Key_Return, modifier)
+    compose(composer, "", "日本")
+    QTest.keyClick(composer, Qt.Key.Key_Return, modifier)
+    assert (texts, composer.text) == ([], "日本")
+
+
+async def test_the_chosen_key_is_said_and_changes_while_the_window_is_open() -> None:
+    core = FakeCore()
+    core.settings.set("ui.send_key", "ctrl-enter")
+    async with open_window(core) as rig:
+        hint = rig.find(QLabel, "composerHint")
+        assert hint.isVisible()
+        assert hint.text() == "Ctrl+Enter sends, Enter breaks the line"
+        assert rig.button("sendButton").toolTip() == "Send (Ctrl+Enter)"
+        rig.type("a")
+        rig.enter()
+        assert (rig.composer.text, core.runs.handles) == ("a\n", [])
+        core.settings.set("ui.send_key", "enter")
+        rig.window.dialogs.setting_changed.emit("ui.send_key")
+        assert rig.button("sendButton").toolTip() == "Send (Enter)"
+        assert not hint.isVisible()  # while something is written
+        rig.enter()
+        await until(lambda: rig.window.presenter.is_running)
+        core.runs.handles[-1].end()
+        await until(lambda: rig.shows("sendButton") and hint.isVisible())
+        assert hint.text() == "Enter sends, Shift+Enter breaks the line"
+
+
+# The last message again
+
+
+async def test_up_in_an_empty_composer_brings_back_the_last_message() -> None:
+    core = FakeCore()
+    core.conversations.add("Old", user("First"), assistant("Yes."), user("Second\nline"), assistant("No."))
+    async with open_window(core) as rig:
+        QTest.keyClick(rig.composer, Qt.Key.Key_Up)
+        assert rig.composer.text == ""  # in a new chat nothing was said yet
+        rig.choose("Old")
+        await until(lambda: "No." in rig.transcript_text and not rig.window.presenter.is_loading)
+        QTest.keyClick(rig.composer, Qt.Key.Key_Up)
+        assert rig.composer.text == "Second\nline"
+        assert rig.composer.textCursor().atEnd()
+        QTest.keyClick(rig.composer, Qt.Key.Key_Up)
+        assert rig.composer.text == "Second\nline"
+        assert not rig.composer.textCursor().atEnd()  # it only moves the caret now
+        rig.composer.undo()
+        assert rig.composer.text == ""
+        QTest.keyClick(rig.composer, Qt.Key.Key_Up, Qt.KeyboardModifier.ShiftModifier)
+        assert rig.composer.text == ""
+
+
+def test_up_belongs_to_the_input_method_while_it_composes(composer: Composer) -> None:
+    asked: list[bool] = []
+    composer.recall_requested.connect(lambda: asked.append(True))
+    compose(composer, "にほん")
+    QTest.keyClick(composer, Qt.Key.Key_Up)
+    assert not asked
+    compose(composer, "")
+    QTest.keyClick(composer, Qt.Key.Key_Up)
+    assert asked

@@ -154,6 +154,41 @@ def test_calls_that_somebody_is_asked_about_say_so_until_nobody_is() -> None:
     assert _status(items) is None
 
 
+def test_what_was_decided_is_said_until_the_call_goes_on() -> None:
+    items = TranscriptItems()
+    items.reset([QUESTION, ASKING])
+    items.ask({"m1:0": "approval"})
+    items.decide("m1:0", "allowed")
+    assert _status(items) == "allowed"
+    items.reset([QUESTION, ASKING])
+    items.ask({})
+    assert _status(items) == "allowed"
+    items.reset([QUESTION, ASKING, RESULT])
+    assert _status(items) == "ok"
+    items.clear()
+    items.reset([QUESTION, ASKING])
+    assert _status(items) is None
+
+
+def test_a_call_that_is_asked_about_again_is_open_again() -> None:
+    items = TranscriptItems()
+    items.reset([QUESTION, ASKING])
+    items.ask({"m1:0": "uncertain"})
+    items.decide("m1:0", "again")
+    items.ask({"m1:0": "uncertain"})
+    items.reset([QUESTION, ASKING])
+    assert _status(items) is None
+    items.ask({"m1:0": "uncertain"})
+    assert _status(items) == "uncertain"
+
+
+def test_a_question_about_a_call_that_no_message_tells_of_is_there_all_the_same() -> None:
+    items = TranscriptItems()
+    items.reset([QUESTION])
+    items.ask({"m9:0": "approval"})
+    assert _status(items) == "asked"
+
+
 def test_the_last_answer_that_was_stopped_can_be_continued_until_something_goes_on() -> None:
     half = Message("m2", Role.ASSISTANT, "half", state=MessageState.STOPPED)
     items = TranscriptItems()

@@ -115,6 +115,13 @@ def test_a_row_says_what_became_of_the_last_run(status: RunStatus | None, state:
     assert row_state(conversation("a", status=status)) is state
 
 
+def test_a_run_whose_questions_are_all_decided_waits_for_nobody_and_can_be_resumed() -> None:
+    waiting = conversation("a", status=RunStatus.WAITING)
+    assert waiting.last_run is not None
+    decided = replace(waiting, last_run=replace(waiting.last_run, decided=True))
+    assert (row_state(decided), decided.resumable) == (RowState.INTERRUPTED, True)
+
+
 def test_a_row_reads_out_title_state_and_time() -> None:
     model = model_of(conversation("Orders", status=RunStatus.FAILED))
     words = str(model.index(0).data(Qt.ItemDataRole.AccessibleTextRole))

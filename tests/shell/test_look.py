@@ -311,7 +311,7 @@ async def test_the_meter_warns_from_four_fifths_and_says_when_it_is_full(
 ) -> None:
     async with open_window(core_in(LIGHT)) as rig:
         await laid_out(rig)
-        meter = rig.find(ContextMeter, "statusContext")
+        meter = rig.find(ContextMeter, "contextMeter")
         assert not meter.isVisible()
         meter.show_use(used, 16384)
         await turns(5)

@@ -59,7 +59,7 @@ async def test_deny_all_and_send_answers_every_card_and_sends_the_message(data_d
         assert rig.composer.text == "Never mind"
         assert len(await core.decisions.pending()) == 2
         rig.click("denyAllAndSendButton")
-        await finished(rig)
+        await finished(rig, core)
         await until(lambda: "Done." in rig.transcript_text)
         assert await user_texts(core, rig) == ["Write both", "Never mind"]
         await until(lambda: not queued(rig))
@@ -83,7 +83,7 @@ async def test_a_message_that_waits_is_shown_and_sent_when_the_run_has_completed
         assert card.is_open
         press(card, "allowOnceButton")
         await until(lambda: "You are welcome." in rig.transcript_text)
-        await finished(rig)
+        await finished(rig, core)
         await until(lambda: not queued(rig))
         assert await user_texts(core, rig) == ["Write a", "Thank you"]
         assert lines_of(file) == ["a"]
@@ -106,7 +106,7 @@ async def test_an_open_card_and_a_message_that_waits_are_there_again_after_a_res
         assert rig.composer.text == "half a thou"
         press(cards(rig)[0], "allowOnceButton")
         await until(lambda: "You are welcome." in rig.transcript_text)
-        await finished(rig)
+        await finished(rig, core)
         assert await user_texts(core, rig) == ["Write a", "Thank you"]
         assert rig.composer.text == "half a thou"
         await rig.window.save()
@@ -131,7 +131,7 @@ async def test_enter_queues_one_message_while_an_answer_is_written_and_a_second_
         assert not rig.shows("queuedSend")
         server.release()
         await until(lambda: "Done." in rig.transcript_text)
-        await finished(rig)
+        await finished(rig, core)
         assert await user_texts(core, rig) == ["First", "Second\n\nThird"]
         await until(lambda: not queued(rig))
 
@@ -149,7 +149,7 @@ async def test_a_stopped_run_leaves_the_message_queued_until_it_is_sent_by_hand(
         assert await user_texts(core, rig) == ["First"]
         rig.click("queuedSend")
         await until(lambda: "Done." in rig.transcript_text)
-        await finished(rig)
+        await finished(rig, core)
         assert await user_texts(core, rig) == ["First", "Second"]
         await until(lambda: not queued(rig))
 
@@ -170,7 +170,7 @@ async def test_editing_takes_the_message_back_before_what_was_typed_since(data_d
         assert await core.queue.get(conversation_id) is None
         assert await core.conversations.draft(conversation_id) == "Second\nmore"
         server.release()
-        await finished(rig)
+        await finished(rig, core)
         assert await user_texts(core, rig) == ["First"]
 
 

@@ -19,7 +19,7 @@ from sophos_desktop.core.mcp_host.host import ToolHost
 from sophos_desktop.core.runs.registry import RunRegistry
 from sophos_desktop.core.store.database import Database
 from sophos_desktop.shell.facade import Core
-from sophos_desktop.shell.quit_question import QuitQuestion
+from sophos_desktop.shell.quit_question import ClosingBanner, QuitQuestion, waited_for
 from sophos_desktop.shell.session import SessionEnd
 from tests.shell.test_bootstrap import desktop, ended, started
 from tests.support.core_fixture import (
@@ -290,6 +290,65 @@ async def test_hurrying_a_step_that_hangs_records_interrupted(tmp_path: Path) ->
         signal.raise_signal(signal.SIGTERM)
         assert await ended(task, made) == 0
     assert await outcome(tmp_path, conversation_id) == ("interrupted", True, None)
+
+
+async def test_closing_shows_what_it_waits_for_and_a_button_that_ends_it(tmp_path: Path) -> None:
+    async with hanging(tmp_path) as (made, task, conversation_id, _):
+        banner = made.window.findChild(ClosingBanner)
+        assert banner is not None
+        assert not banner.isVisible()
+        made.window.close()
+        press(made, "quitFinishButton")
+        await until(banner.isVisible)
+        assert banner.title == "Finishing this step, then closing."
+        assert banner.text == "Waiting for lines.slow_append in “Write”."
+        assert banner.accessibleName() == f"{banner.title}. {banner.text}"
+        assert (banner.stop_button.text(), banner.stop_button.isEnabled()) == ("Stop now", True)
+        QTest.mouseClick(banner.stop_button, Qt.MouseButton.LeftButton)
+        assert not banner.stop_button.isEnabled()
+        assert await ended(task, made) == 0
+    assert await outcome(tmp_path, conversation_id) == ("interrupted", True, None)
+
+
+async def test_what_closing_waits_for_follows_the_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    core = FakeCore()
+    patient = Patient(core, monkeypatch)
+    made, task = await running(tmp_path, core, 2)
+    banner = made.window.findChild(ClosingBanner)
+    assert banner is not None
+    made.window.close()
+    press(made, "quitFinishButton")
+    await until(lambda: banner.title == "Finishing 2 steps, then closing.")
+    core.runs.handles[0].end()
+    await until(lambda: banner.title == "Finishing this step, then closing.")
+    assert banner.text == "Waiting for the model in “go 1”."
+    patient.go_on.set()
+    assert await ended(task, made) == 0
+    assert patient.asked == [bootstrap.PATIENT_DRAIN_SECONDS]
+
+
+def called(call: str, tool: str = "t") -> dict[str, object]:
+    return {"type": "tool_call", "tool_call_id": call, "server": "s", "tool": tool}
+
+
+@pytest.mark.parametrize(
+    ("events", "said"),
+    [
+        ([], "the model"),
+        ([called("a")], "s.t"),
+        ([called("a"), called("b"), called("c", "u")], "s.t, s.u"),
+        ([called("a"), {"type": "tool_result", "tool_call_id": "a"}], "the model"),
+        ([called("a"), {"type": "run_started"}], "the model"),
+        ([called(name, name) for name in "abcd"], "s.a, s.b, s.c and others"),
+    ],
+)
+def test_what_a_step_waits_for_is_what_was_sent_and_has_no_result(
+    events: list[dict[str, object]], said: str
+) -> None:
+    assert waited_for("A\ntitle", events) == f"{said} in “A title”"
+    assert waited_for("x" * 100, events).endswith(f"“{'x' * 39}…”")
 
 
 async def test_a_signal_lets_a_hanging_step_go_after_its_time(

@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QDockWidget, QLabel, QPlainTextEdit, QToolButton
 from sophos_desktop.core.domain.conversation import Message, Role, ToolCall
 from sophos_desktop.core.domain.events import ModelCallFinished, StepEvent, ToolCallFinished, ToolCallStarted
 from sophos_desktop.core.domain.run import RunStatus
-from sophos_desktop.shell.trace.time_bars import tick_words, ticks
+from sophos_desktop.shell.trace.axis import tick_words, ticks, unit_of
+from sophos_desktop.shell.trace.telling import clock_time
 from sophos_desktop.shell.trace.trace_model import NAME
 from sophos_desktop.shell.trace.trace_tree import TraceTree
 from tests.shell.test_trace_model import BEGIN, CALL, NOTICE, RESULT, run_record, step, stored
@@ -50,8 +51,14 @@ def wide(rig: WindowRig) -> None:
 
 def facts(rig: WindowRig) -> list[str]:
     """What the details say of the chosen row."""
-    labels = rig.window.dock.details.findChildren(QLabel)
-    return [label.text() for label in labels if label.property("part") == "value"]
+    return list(told(rig).values())
+
+
+def told(rig: WindowRig) -> dict[str, str]:
+    """Labels and values of the details."""
+    labels = rig.window.dock.details.findChildren(QLabel, "traceFactLabel")
+    values = rig.window.dock.details.findChildren(QLabel, "traceFactValue")
+    return {label.text(): value.text() for label, value in zip(labels, values, strict=True)}
 
 
 async def send(rig: WindowRig, core: FakeCore, text: str) -> FakeHandle:
@@ -66,7 +73,7 @@ async def test_a_running_run_grows_in_the_dock_step_by_step() -> None:
     async with open_window(core) as rig:
         wide(rig)
         handle = await send(rig, core, "Look")
-        await until(lambda: shown(rig) == ["Run 1 · message", "Your message"])
+        await until(lambda: shown(rig) == ["Run 1 · message"])
         core.conversations.traced.clear()
         handle.tell(StepEvent(1, "agent", "started"))
         handle.tell(ModelCallFinished(1, "m1", 5, 900, 2600, 400, 1500, 40))
@@ -76,7 +83,7 @@ async def test_a_running_run_grows_in_the_dock_step_by_step() -> None:
         handle.tell(StepEvent(2, "tools", "started"))
         handle.tell(ToolCallStarted(call.id, call.server, call.tool, call.args, 1))
         await until(lambda: "search_nodes" in shown(rig))
-        assert shown(rig)[2:7] == ["1 · agent", "Load model", "Read prompt", "Think", "Ask for a tool"]
+        assert shown(rig)[1:6] == ["1 · agent", "Load model", "Read prompt", "Think", "Ask for a tool"]
         assert rig.window.dock._tick.isActive()
         handle.tell(ToolCallFinished(call.id, "ok", "found", 9, recorded=False))
         handle.end()
@@ -84,7 +91,7 @@ async def test_a_running_run_grows_in_the_dock_step_by_step() -> None:
         assert core.conversations.traced == []  # nothing of a live run is read from the store
         labels = rig.window.dock.findChildren(QLabel)
         figures = [label.text() for label in labels if label.property("part") == "figure"]
-        assert figures == ["2", "1,500", "40", "13.3 tok/s", "900 ms", "5 ms"]
+        assert figures == ["2", "1,500", "40", "13.3 tok/s", "0.9 s", "5 ms"]
 
 
 async def test_runs_of_last_year_show_from_what_is_stored_and_are_read_when_they_are_opened() -> None:
@@ -116,9 +123,14 @@ async def test_the_chosen_event_is_told_as_facts_and_as_json_and_can_be_copied()
         await until(lambda: "look" in shown(rig))
         select(rig, "look")
         body = rig.find(QPlainTextEdit, "traceBody")
-        assert facts(rig) == ["s", "1", "ok", "09:00:03.000", "09:00:04.000", "500 ms"]
-        assert '"names"' in body.toPlainText()
-        assert "found it" in body.toPlainText()
+        assert told(rig) == {
+            "Server": "s",
+            "Attempt": "1 of 1",
+            "Started": clock_time("2026-11-27T09:00:03.000Z"),
+            "Finished": clock_time("2026-11-27T09:00:04.000Z"),
+        }
+        assert body.toPlainText() == '{"names": ["a"]}'
+        assert rig.find(QPlainTextEdit, "traceResult").toPlainText() == "found it"
         QTest.mouseClick(rig.find(QToolButton, "traceAsJson"), Qt.MouseButton.LeftButton)
         assert [event["type"] for event in json.loads(body.toPlainText())] == ["tool_call", "tool_result"]
         QTest.mouseClick(rig.find(QToolButton, "traceCopy"), Qt.MouseButton.LeftButton)
@@ -127,7 +139,7 @@ async def test_the_chosen_event_is_told_as_facts_and_as_json_and_can_be_copied()
         select(rig, "Run 1 · message")
         assert facts(rig)[0] == "failed"
         select(rig, "1 · tools")
-        assert facts(rig)[:2] == ["tools", "09:00:02.000"]
+        assert facts(rig)[:2] == ["tools", clock_time("2026-11-27T09:00:02.000Z")]
 
 
 async def test_a_hidden_dock_reads_nothing_and_catches_up_when_it_is_shown() -> None:
@@ -144,7 +156,7 @@ async def test_a_hidden_dock_reads_nothing_and_catches_up_when_it_is_shown() -> 
         assert core.conversations.traced == []
         rig.action("actionToggleTrace").trigger()
         await until(lambda: "1 · agent" in shown(rig))
-        assert shown(rig) == ["Run 1 · message", "Your message", "1 · agent"]
+        assert shown(rig) == ["Run 1 · message", "1 · agent"]
 
 
 async def test_switching_the_conversation_switches_the_trace() -> None:
@@ -175,9 +187,12 @@ async def test_the_dock_is_where_it_was_after_a_restart() -> None:
         assert rig.window.dockWidgetArea(dock) == Qt.DockWidgetArea.LeftDockWidgetArea
         assert not rig.shows("listPanel")
         assert not rig.action("actionToggleList").isChecked()
+        wide(rig)
+        assert rig.shows("traceDock")
         rig.action("actionToggleTrace").trigger()
         await rig.window.save()
     async with open_window(core) as rig:
+        wide(rig)
         assert not rig.shows("traceDock")
         assert not rig.action("actionToggleTrace").isChecked()
 
@@ -194,7 +209,7 @@ async def test_a_narrow_window_hides_the_dock_by_itself_unless_it_was_opened_by_
         rig.window.resize(900, 700)
         await until(lambda: not rig.shows("traceDock"))
         rig.action("actionToggleTrace").trigger()
-        rig.window.resize(950, 700)
+        rig.window.resize(1070, 700)  # 480 are left for the transcript
         assert rig.shows("traceDock")
 
 
@@ -243,4 +258,6 @@ async def test_a_real_run_shows_the_same_live_and_after_a_restart(data_dir: Path
 def test_the_axis_has_round_marks() -> None:
     assert ticks(8400) == [3000, 6000]
     assert [tick_words(mark, 8400) for mark in ticks(8400)] == ["3", "6"]
+    assert [tick_words(mark, 5e5) for mark in ticks(5e5)] == ["3", "6"]  # minutes
+    assert [unit_of(total)[1] for total in (900, 8400, 5e5, 1e8)] == ["ms", "s", "min", "h"]
     assert all(0 < len(ticks(total)) <= 3 for total in (1, 7, 53, 119, 900, 1000, 5e4, 3.6e6, 1e8))

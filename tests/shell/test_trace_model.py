@@ -9,7 +9,7 @@ from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester
 
 from sophos_desktop.core.domain.run import RunRecord, RunStatus
-from sophos_desktop.shell.trace.nodes import Bar
+from sophos_desktop.shell.trace.bars import Bar
 from sophos_desktop.shell.trace.trace_model import BAR, NAME, TIME, Role, TraceModel
 from tests.support.fake_core_parts import FakeClock, record
 
@@ -82,7 +82,7 @@ def test_a_run_is_a_tree_of_steps_and_what_happened_in_them(model: TraceModel) -
         "Run 2 · message | done | 10.0 s",
         "  Notice: careful | done | ",
         "  1 · tools | done | 3.0 s",
-        "    look | done | 500 ms",
+        "    look | done | 0.5 s",
         "Run 1 · message | done | 10.0 s",
     ]
 
@@ -178,54 +178,3 @@ def test_with_ten_thousand_events_one_more_touches_only_the_end() -> None:
     model.add_events("first", [{"seq": 20_000, "at": SECOND.format(1), **step(2501, "agent")}])
     assert inserted == [1]
     assert len(changed) <= 2
-
-
-QUESTION: Event = {
-    "type": "approval_needed",
-    "tool_call_id": "a",
-    "server": "s",
-    "tool": "look",
-    "args": {},
-    "why": "uncertain",
-    "asked_at": SECOND.format(4),
-}
-NOTE: Event = {"type": "tool_note", "tool_call_id": "a", "server": "s", "kind": "progress", "text": "pages"}
-NOTE |= {"progress": 2, "total": 5}
-
-
-def test_attempts_notes_and_decisions_show_and_an_answer_changes_the_question_above_it(
-    model: TraceModel,
-) -> None:
-    events = stored(
-        BEGIN,
-        step(1, "tools"),
-        CALL,
-        QUESTION,
-        END,
-        BEGIN,
-        step(1, "tools"),
-        {**CALL, "attempt": 2},
-        NOTE,
-        RESULT,
-    )
-    model.set_runs([run_record("first", RunStatus.WAITING)])
-    model.add_events("first", events[:5])
-    assert lines(model) == [
-        "Run 1 · message | waiting | 5.0 s",
-        "  1 · tools | interrupted | ",
-        "    look | interrupted | ",
-        "    Question: look | waiting | ",
-    ]
-    model.set_runs([run_record("first", RunStatus.RUNNING)])
-    for event in events[5:]:
-        model.add_events("first", [event])
-    assert lines(model)[2:] == [
-        "    look | interrupted | ",
-        "    Question: look · run again | done | 4.0 s",
-        "    Goes on | done | ",
-        "    look · attempt 2 | done | 500 ms",
-        "      Progress: 2 of 5 pages | done | ",
-    ]
-    model.set_runs([run_record("first")])
-    model.clear()
-    assert lines(model) == []

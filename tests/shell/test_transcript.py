@@ -10,6 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractSlider, QToolButton, QWidget
 
 from sophos_desktop.core.domain.conversation import MessageState
+from sophos_desktop.shell.chat.chat_style import chat_style
 from sophos_desktop.shell.chat.item_kinds import AnswerItem, Item, ToolItem, UserItem
 from sophos_desktop.shell.chat.transcript import Transcript
 from sophos_desktop.shell.theme.follower import Theme
@@ -36,7 +37,7 @@ def host() -> Iterator[QWidget]:
 
 @pytest.fixture
 def theme(host: QWidget) -> Theme:
-    made = Theme(host)
+    made = Theme(host, (chat_style,))
     made.choose("light")
     return made
 

@@ -23,7 +23,7 @@ from sophos_desktop.shell.transcript.cards.facts import CallState
 from sophos_desktop.shell.transcript.cards.meta_words import meta_facts
 from sophos_desktop.shell.transcript.cards.notice_line import NoticeFacts, NoticeKind
 from sophos_desktop.shell.transcript.cards.thinking_row import ThinkingFacts
-from sophos_desktop.shell.transcript.cards.tool_card import ToolGroup
+from sophos_desktop.shell.transcript.cards.tool_card import AskedCall, ToolGroup
 from sophos_desktop.shell.transcript.transcript_model import MessageKind, TranscriptMessage, TranscriptModel
 
 QUESTION = UserItem("u", "Where?")
@@ -66,6 +66,9 @@ def test_a_message_that_asks_for_tools_has_no_line_below_and_a_stopped_one_says_
         ("running", CallState.RUNNING),
         ("asked", CallState.ASKED),
         ("uncertain", CallState.UNCERTAIN),
+        ("allowed", CallState.ALLOWED),
+        ("again", CallState.AGAIN),
+        ("entered", CallState.ENTERED),
         ("error", CallState.FAILED),
         ("interrupted", CallState.INTERRUPTED),
         ("denied", CallState.DENIED),
@@ -83,6 +86,30 @@ def test_many_calls_in_a_row_are_shared_out_to_cards_of_a_bounded_size() -> None
     rows, starts = rows_of([replace(FIRST, key=f"m:{n}") for n in range(90)])
     assert [len(row.payload.calls) for row in rows if isinstance(row.payload, ToolGroup)] == [40, 40, 10]
     assert (starts[39], starts[40], starts[89]) == (0, 1, 2)
+
+
+def test_a_call_that_somebody_is_asked_about_has_a_card_of_its_own_in_its_place() -> None:
+    calls = [replace(FIRST, key=f"m:{n}", status="asked" if n in (2, 3) else "ok") for n in range(6)]
+    rows, starts = rows_of(calls)
+    assert [type(row.payload) for row in rows] == [ToolGroup, AskedCall, AskedCall, ToolGroup]
+    assert [row.id for row in rows] == ["m:0/card", "m:2/card", "m:3/card", "m:4/card"]
+    assert starts == [0, 0, 1, 2, 3, 3]
+
+
+def test_room_at_the_end_belongs_to_no_item_and_stays_at_the_end() -> None:
+    model = TranscriptModel()
+    rows = ShownRows(model)
+    rows.open([QUESTION, FIRST])
+    for height in (40, 20):
+        rows.show_room(TranscriptMessage("room", MessageKind.CARD, payload=height))
+    rows.show([QUESTION, FIRST, ANSWER])
+    ids = [model.message(index).id for index in range(len(model))]
+    assert ids == ["u", "m1:0/card", "m2/thinking", "m2", "room"]
+    assert model.message(4).payload == 20
+    assert rows.items_of(range(4, 5)) == [ANSWER]
+    rows.show([QUESTION, FIRST])
+    rows.show_room(None)
+    assert [model.message(index).id for index in range(len(model))] == ["u", "m1:0/card"]
 
 
 def test_images_of_a_result_stand_below_its_card() -> None:

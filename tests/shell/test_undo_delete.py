@@ -1,5 +1,6 @@
 """Deleting in the window: ten seconds to take it back, then for good; what the memory keeps is said."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import Qt
@@ -205,18 +206,33 @@ async def test_taking_back_a_deletion_takes_the_offer_along() -> None:
         await until(lambda: not bar_of(rig).isVisible())
 
 
-async def test_the_bar_fits_the_list_and_the_rail() -> None:
+async def test_the_bar_is_readable_with_the_list_as_a_rail_and_hidden() -> None:
     core, _ = core_with("A conversation with a title that is far too long for the list")
     async with open_window(core) as rig:
         await delete(rig, "A conversation with a title that is far too long for the list")
         bar, panel = bar_of(rig), rig.window.panel
         assert bar.width() <= panel.width()
         assert bar.undo_button.mapTo(panel, bar.undo_button.rect().topRight()).x() < panel.width()
-        panel.show_rail(is_rail=True)
-        await until(lambda: bar.width() < 60)
-        word = bar.undo_button.fontMetrics().horizontalAdvance("Undo")
-        await until(lambda: bar.undo_button.isVisible() and bar.undo_button.width() >= word)
-        assert bar.undo_button.mapTo(panel, bar.undo_button.rect().topRight()).x() < panel.width()
+        changes: list[Callable[[], None]] = [
+            lambda: panel.show_rail(is_rail=True),
+            lambda: panel.show_rail(is_rail=False),
+            lambda: rig.action("actionToggleList").trigger(),
+            lambda: rig.action("actionToggleList").trigger(),
+        ]
+        for change in changes:
+            change()
+            await until(lambda: bar.isVisible() and bar.width() > 150)
+            is_below_list = panel.has_room_for_undo
+            assert panel.isAncestorOf(bar) is is_below_list
+            assert rig.window.chat.isAncestorOf(bar) is not is_below_list
+            word = bar.undo_button.fontMetrics().horizontalAdvance("Undo")
+            await until(lambda: bar.undo_button.isVisible())
+            assert bar.undo_button.width() >= word
+            assert rig.window.rect().contains(bar.mapTo(rig.window, bar.rect().bottomRight()))
+        rig.action("actionToggleList").trigger()
+        await until(lambda: rig.window.chat.isAncestorOf(bar) and bar.isVisible())
+        QTest.mouseClick(bar.undo_button, Qt.MouseButton.LeftButton)
+        await until(lambda: len(rig.titles) == 1 and not bar.isVisible())
 
 
 async def test_with_the_real_core_undo_gives_the_conversation_back(tmp_path: Path) -> None:

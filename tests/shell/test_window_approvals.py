@@ -29,7 +29,7 @@ from tests.support.core_fixture import (
     slow_append,
     until_lines,
 )
-from tests.support.window import WindowRig, until
+from tests.support.window import WindowRig, turns, until
 
 
 @pytest.fixture(name="file")
@@ -49,7 +49,7 @@ async def test_a_call_is_shown_whole_and_runs_when_it_is_allowed_once(data_dir: 
         assert rig.button("alwaysAllowButton").accessibleName() == "Always allow this tool"
         assert lines_of(file) == []
         press(card, "allowOnceButton")
-        await finished(rig)
+        await finished(rig, core)
         assert lines_of(file) == ["one"]
         assert "Done." in rig.transcript_text
         assert await core.decisions.permissions() == []
@@ -62,7 +62,7 @@ async def test_a_denied_call_tells_the_model_why(data_dir: Path, file: Path) -> 
         assert not rig.shows("allowOnceButton")
         QTest.keyClicks(rig.find(QLineEdit, "denyReason"), "Not today")
         press(card, "denyButton")
-        await finished(rig)
+        await finished(rig, core)
         ((status, text),) = await results(core, rig)
         assert (status, text.endswith("Reason: Not today")) == (ToolStatus.DENIED, True)
         assert lines_of(file) == []
@@ -84,7 +84,7 @@ async def test_back_from_the_reason_denies_nothing(data_dir: Path, file: Path) -
 async def test_changed_arguments_are_judged_as_they_are_typed_and_sent_as_they_stand(
     data_dir: Path, file: Path
 ) -> None:
-    async with asking_window(data_dir, calls(append(file, "one")), DONE) as (rig, _, _):
+    async with asking_window(data_dir, calls(append(file, "one")), DONE) as (rig, core, _):
         (card,) = await asked(rig, "Write one")
         field, verdict = rig.find(QPlainTextEdit, "approvalArguments"), rig.find(QLabel, "approvalVerdict")
         original = field.toPlainText()
@@ -100,7 +100,7 @@ async def test_changed_arguments_are_judged_as_they_are_typed_and_sent_as_they_s
         field.setPlainText(original.replace('"one"', '"two"'))
         await until(lambda: verdict.text() == "Fits the schema of the tool")
         press(card, "allowOnceButton")
-        await finished(rig)
+        await finished(rig, core)
         assert lines_of(file) == ["two"]
 
 
@@ -125,14 +125,14 @@ async def test_always_holds_for_later_calls_until_it_is_taken_back(data_dir: Pat
         calls(append(file, "two")),
         DONE,
         calls(append(file, "three")),
-    ) as (rig, _, _):
+    ) as (rig, core, _):
         (card,) = await asked(rig, "Write one")
         press(card, "alwaysAllowButton")
-        await finished(rig)
+        await finished(rig, core)
         rig.type("Write two")
         rig.enter()
         await until(lambda: lines_of(file) == ["one", "two"])
-        await finished(rig)
+        await finished(rig, core)
         rig.action("actionToolPermissions").trigger()
         dialog = rig.find(PermissionsDialog, "permissionsDialog")
         assert not dialog.isModal()
@@ -155,28 +155,38 @@ async def test_two_calls_are_decided_in_any_order_and_the_run_waits_for_both(
 ) -> None:
     async with asking_window(data_dir, calls(append(file, "a"), append(file, "b")), DONE) as (rig, core, _):
         first, second = await asked(rig, "Write both", 2)
-        height = first.height()
+        height, top = first.height(), first.y()
         press(second, "allowOnceButton")
-        await until(lambda: second.settled == "Allowed once")
-        assert (second.isVisible(), first.height(), first.is_open) == (True, height, True)
+        await until(lambda: cards(rig) == [first])
+        assert "append_line\tAllowed by you" in rig.transcript_text
+        assert "append_line\tWaiting for you" in rig.transcript_text
+        assert (first.height(), first.y(), first.is_open) == (height, top, True)
         assert not rig.window.presenter.is_running
         assert lines_of(file) == []
         press(first, "denyButton")
         press(first, "denyButton")
-        await finished(rig)
+        await finished(rig, core)
         assert lines_of(file) == ["b"]
         assert [status for status, _ in await results(core, rig)] == [ToolStatus.DENIED, ToolStatus.OK]
 
 
-async def test_a_card_stays_decided_when_its_conversation_is_read_again(data_dir: Path, file: Path) -> None:
+async def test_a_call_stays_decided_when_its_conversation_is_read_again(data_dir: Path, file: Path) -> None:
     async with asking_window(data_dir, calls(append(file, "a"), append(file, "b")), DONE) as (rig, core, _):
         first, second = await asked(rig, "Write both", 2)
         press(first, "allowOnceButton")
-        await until(lambda: first.settled)
+        await until(lambda: cards(rig) == [second])
+        reads: list[object] = []
+        rig.transcript.questions.changed.connect(lambda: reads.append(None))
         core.runs._tell(rig.window.presenter.conversation_id or "")  # as if something had changed there
-        await until(lambda: [bool(card.settled) for card in cards(rig)] == [True, False])
+        await until(lambda: reads)
+        await turns()
+        assert cards(rig) == [second]
+        assert "append_line\tAllowed by you" in rig.transcript_text
+        assert isinstance(second, ApprovalCard)
+        # It moved to where the first was: a second click at once would be half of a double click.
+        await until(lambda: second.allow_once.takes_clicks)
         press(second, "allowOnceButton")
-        await finished(rig)
+        await finished(rig, core)
         assert sorted(lines_of(file)) == ["a", "b"]
 
 
@@ -208,7 +218,7 @@ async def test_an_uncertain_call_says_what_is_known_and_can_be_skipped(data_dir:
         shown = [button for button in card.findChildren(QPushButton) if button.isVisible()]
         assert not [button for button in shown if button.property("primary") == "true"]
         press(card, "skipButton")
-        await finished(rig)
+        await finished(rig, core)
         ((status, _),) = await results(core, rig)
         assert status is ToolStatus.SKIPPED
         assert lines_of(file) == ["x"]
@@ -224,7 +234,7 @@ async def test_the_result_of_an_uncertain_call_is_entered_by_hand(data_dir: Path
         QTest.keyClick(field, Qt.Key.Key_Return)
         QTest.keyClicks(field, "twice")
         press(card, "saveResultButton")
-        await finished(rig)
+        await finished(rig, core)
         assert [text for _, text in await results(core, rig)] == ["appended x\ntwice"]
         assert lines_of(file) == ["x"]
 
@@ -292,7 +302,7 @@ async def test_the_keyboard_alone_reaches_a_card_and_decides(data_dir: Path, fil
         QTest.keyClick(in_focus(), Qt.Key.Key_Return)
         QTest.keyClicks(in_focus(), "No")
         QTest.keyClick(in_focus(), Qt.Key.Key_Return)
-        await finished(rig)
+        await finished(rig, core)
         ((status, text),) = await results(core, rig)
         assert (status, text.endswith("Reason: No")) == (ToolStatus.DENIED, True)
 
@@ -325,15 +335,15 @@ async def test_escape_ends_a_run_that_waits_and_its_work_can_be_continued(data_d
 
 
 async def test_an_open_card_is_there_again_after_a_restart(data_dir: Path, file: Path) -> None:
-    async with asking_window(data_dir, calls(append(file, "one"))) as (rig, _, _):
+    async with asking_window(data_dir, calls(append(file, "one"))) as (rig, core, _):
         await asked(rig, "Write one")
         await rig.window.save()
-    async with asking_window(data_dir, DONE) as (rig, _, _):
+    async with asking_window(data_dir, DONE) as (rig, core, _):
         await until(lambda: len(cards(rig)) == 1)
         # The server is there a little later than the card, and with it the schema.
         await until(lambda: rig.find(QLabel, "approvalVerdict").text() == "Fits the schema of the tool")
         press(cards(rig)[0], "allowOnceButton")
-        await finished(rig)
+        await finished(rig, core)
         assert lines_of(file) == ["one"]
 
 
@@ -345,10 +355,10 @@ async def test_a_run_whose_calls_were_all_decided_before_a_kill_can_be_resumed(
         (question,) = await core.decisions.pending()
         await core.decisions.decide(question.conversation_id, question.tool_call_id, "allow")
         await rig.window.save()
-    async with asking_window(data_dir, DONE) as (rig, _, _):
+    async with asking_window(data_dir, DONE) as (rig, core, _):
         await until(lambda: rig.shows("resumeBanner"))
         assert not cards(rig)
         rig.click("resumeButton")
         await until(lambda: rig.window.presenter.is_running)
-        await finished(rig)
+        await finished(rig, core)
         assert lines_of(file) == ["one"]

@@ -119,7 +119,7 @@ async def test_stop_asks_once_and_the_partial_answer_stays() -> None:
         await until(lambda: rig.shows("resumeBanner"))
         assert "Stopped by you" in rig.transcript_text
         assert rig.transcript_text.count("one two") == 1
-        assert rig.banner("resumeBanner").title == "You stopped the last run"
+        assert rig.banner("resumeBanner").title == "You stopped this run."
         assert not rig.shows("errorBanner")
 
 

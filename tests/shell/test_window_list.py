@@ -230,7 +230,11 @@ async def test_the_status_bar_says_engine_model_and_servers_with_reasons() -> No
         rig.window.status_feed.refresh()
         await until(lambda: status(rig, "statusEngine").text == "Ollama down")
         assert status(rig, "statusEngine").toolTip() == "Nobody answers.\nStart it."
-        assert not rig.shows("statusModel")
+        assert status(rig, "statusModel").text == "qwen3:8b"
+        core.models.by_settings = None
+        core.models.problem = SophosError(ErrorCode.ENGINE_UNREACHABLE, "Nobody answers", "Start it")
+        rig.window.status_feed.refresh()
+        await until(lambda: not rig.shows("statusModel"))
 
 
 async def test_in_a_narrow_window_the_status_bar_says_less_and_its_tooltips_everything() -> None:

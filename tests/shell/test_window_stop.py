@@ -40,7 +40,7 @@ async def test_stop_in_a_hanging_tool_offers_to_continue(
             await until(lambda: rig.button("stopButton").isEnabled())
             stop(rig)
             await until(lambda: rig.shows("resumeBanner"))
-            assert rig.banner("resumeBanner").title == "You stopped the last run"
+            assert rig.banner("resumeBanner").title == "You stopped this run."
             assert "I write." in rig.transcript_text
             (conversation,) = await core.conversations.find_all()
             assert conversation.last_run is not None

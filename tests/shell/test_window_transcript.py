@@ -3,7 +3,8 @@
 import base64
 from dataclasses import replace
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QPoint, Qt
+import pytest
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QPoint, QRectF, QSize, Qt
 from PySide6.QtGui import QGuiApplication, QImage, QImageWriter
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton
@@ -20,8 +21,13 @@ from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.events import Event, ModelCallFinished, Notice, RunEvent, ToolCallFinished
 from sophos_desktop.core.domain.run import RunStatus
 from sophos_desktop.core.domain.specs import ToolResult
+from sophos_desktop.shell.transcript.attached_files import AttachedFiles
+from sophos_desktop.shell.transcript.bounded_images import PLACEHOLDER
+from sophos_desktop.shell.transcript.cards.big_result import BigResultWindow
 from sophos_desktop.shell.transcript.cards.meta_line import MetaLine
 from sophos_desktop.shell.transcript.cards.tool_card import ToolCard, ToolGroup
+from sophos_desktop.shell.transcript.image_window import ImageWindow
+from sophos_desktop.shell.transcript.rows import PartKind
 from sophos_desktop.shell.transcript.transcript_model import MessageImage
 from tests.support.fake_core import FakeCore
 from tests.support.fake_core_parts import assistant, interrupted, record, user
@@ -88,7 +94,7 @@ async def test_the_whole_of_a_result_and_its_images_are_shown() -> None:
         images = [image for index in range(len(model)) for image in model.message(index).images]
         assert images == [MessageImage("m1:0/0", "image/png")]
         assert core.conversations.asked == ["m1:0"]
-        rig.transcript.wait_for_images()
+        rig.transcript.images.wait()
         await until(lambda: not rig.transcript.is_busy)
 
 
@@ -147,7 +153,7 @@ async def test_the_edit_commands_act_on_the_transcript_while_it_has_the_focus() 
         every.trigger()
         assert copy.isEnabled()
         copy.trigger()
-        assert QGuiApplication.clipboard().text().split() == ["one", "two"]
+        await until(lambda: QGuiApplication.clipboard().text().split() == ["one", "two"])
         assert not rig.action("actionPaste").isEnabled()
         rig.composer.setFocus()
         assert not copy.isEnabled()
@@ -224,3 +230,95 @@ async def test_the_composer_stands_below_the_column_of_the_text() -> None:
             left = rig.transcript.geometry_of_text.column_left
             assert frame.mapTo(rig.window.chat, QPoint(0, 0)).x() == left
             assert frame.width() == rig.transcript.transcript_layout.documents.column
+
+
+def chips(rig: WindowRig) -> list[QPushButton]:
+    files = rig.transcript.findChildren(AttachedFiles)
+    return [chip for each in files for chip in each.chips]
+
+
+async def test_what_went_with_a_message_is_shown_below_it_and_opens_in_a_window() -> None:
+    picture = png(900, 600)
+    notes = AttachmentRef("1" * 64, "notes.txt", "text/plain", 11)
+    photo = AttachmentRef("2" * 64, "photo.png", "image/png", len(picture))
+    core = core_with(replace(user("Look at these"), attachments=(notes, photo)), ANSWER)
+    core.attachments.contents |= {notes.sha256: b"hello there", photo.sha256: picture}
+    async with open_window(core) as rig:
+        await until(lambda: len(chips(rig)) == 2)
+        assert chips(rig)[0].accessibleName() == "Attachment notes.txt, 11 bytes"
+        assert [chip.height() for chip in chips(rig)] == [28, 28]
+        message = rig.transcript.model.message(0)
+        assert message.images == (MessageImage(photo.sha256, "photo.png", is_thumbnail=True),)
+        small = QSize(240, 160)
+        await until(lambda: image_area(rig).size().toSize() == small)
+        edge = rig.transcript.geometry_of_text.column_left + rig.transcript.transcript_layout.documents.column
+        assert image_area(rig).right() == edge
+
+        QTest.mouseClick(chips(rig)[0], Qt.MouseButton.LeftButton)
+        await until(lambda: bool(rig.window.findChildren(BigResultWindow)))
+        text = rig.window.findChildren(BigResultWindow)[0]
+        assert text.view.lines.text == "hello there"
+        text.close()
+
+        place = image_area(rig).center().toPoint()
+        QTest.mouseClick(rig.transcript.viewport(), Qt.MouseButton.LeftButton, pos=place)
+        await until(lambda: bool(rig.window.findChildren(ImageWindow)))
+        window = rig.window.findChildren(ImageWindow)[0]
+        await until(lambda: window.view.image.size() == QSize(900, 600))
+        assert window.windowTitle() == "photo.png"
+        window.close()
+
+
+def image_area(rig: WindowRig) -> QRectF:
+    """Where the thumbnail of the first message is; nothing while it is not placed."""
+    view = rig.transcript
+    for placed in view.transcript_layout.placed:
+        if placed.kind is PartKind.IMAGE:
+            image = view.transcript_layout.rows.image(placed.message, placed.part)
+            left, column = view.geometry_of_text.column_left, view.transcript_layout.documents.column
+            return view.images.area(image, QRectF(left, placed.top, column, placed.height))
+    return QRectF()
+
+
+async def test_an_attachment_that_is_gone_or_no_image_costs_a_placeholder() -> None:
+    gone = AttachmentRef("3" * 64, "gone.png", "image/png", 100)
+    wrong = AttachmentRef("4" * 64, "wrong.png", "image/png", 5)
+    core = core_with(replace(user("Look"), attachments=(gone, wrong)), ANSWER)
+    core.attachments.contents[wrong.sha256] = b"hello"
+    async with open_window(core) as rig:
+        images = rig.transcript.images
+        first, second = rig.transcript.model.message(0).images
+        await until(lambda: None not in (images.revision(first), images.revision(second)))
+        assert image_area(rig).height() == PLACEHOLDER
+
+
+async def test_the_figures_of_all_runs_in_the_view_are_read_at_once() -> None:
+    messages = [
+        replace(ANSWER, id=f"m{number}", run_id=f"r{number}", text=f"Answer {number}.") for number in range(4)
+    ]
+    core = core_with(user("Where?"), *messages)
+    for number in range(4):
+        told_of = ModelCallFinished(1, f"m{number}", 0, 1, 0, 2_000, 10, 100 + number)
+        core.conversations.traces[f"r{number}"] = told(f"r{number}", told_of)
+    async with open_window(core) as rig:
+        await until(lambda: all(f"{100 + number} tokens" in rig.transcript_text for number in range(4)))
+        assert core.conversations.reads_of_traces == 1
+
+
+async def test_images_beyond_what_is_kept_in_memory_are_read_once_while_they_are_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pictures = [AttachmentRef(str(number) * 64, f"{number}.png", "image/png", 1) for number in range(4)]
+    core = core_with(replace(user("Look"), attachments=tuple(pictures)), ANSWER)
+    reads: list[str] = []
+
+    async def content(sha256: str) -> bytes:
+        reads.append(sha256)
+        return b"x" * 31 * 1024 * 1024  # together more than is kept
+
+    monkeypatch.setattr(core.attachments, "content", content)
+    async with open_window(core) as rig:
+        images = rig.transcript.images
+        shown = rig.transcript.model.message(0).images
+        await until(lambda: all(images.revision(image) is not None for image in shown))
+        assert sorted(reads) == sorted(picture.sha256 for picture in pictures)

@@ -1,5 +1,6 @@
 """A window on the real core whose tool calls are asked about, and what a person does with the cards."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,11 +12,12 @@ from PySide6.QtWidgets import QPushButton, QWidget
 
 from sophos_desktop.core.assembly import Core
 from sophos_desktop.core.domain.conversation import Role, ToolStatus
+from sophos_desktop.core.domain.run import RunStatus
 from sophos_desktop.shell.chat.cards.card import Card
 from tests.support.core_fixture import LINES, open_test_core
 from tests.support.ollama_script import FakeModel, Reply
 from tests.support.ollama_server import OllamaServer
-from tests.support.window import WindowRig, open_window, until
+from tests.support.window import WAIT_SECONDS, WindowRig, open_window, until
 
 _Part = TypeVar("_Part", bound=QWidget)
 
@@ -36,7 +38,7 @@ async def asking_window(
 
 
 def cards(rig: WindowRig) -> list[Card]:
-    """All cards, from the top."""
+    """The cards of the open questions, from the top."""
     return rig.window.chat.cards.cards
 
 
@@ -60,10 +62,17 @@ async def asked(rig: WindowRig, text: str, count: int = 1) -> list[Card]:
     return cards(rig)
 
 
-async def finished(rig: WindowRig) -> None:
-    """Wait until nothing is asked and nothing runs."""
+async def finished(rig: WindowRig, core: Core) -> None:
+    """Wait until nothing is asked and the last run has ended, in the store and in the window."""
     presenter = rig.window.presenter
-    await until(lambda: not cards(rig) and not presenter.is_running and rig.shows("sendButton"), "finished")
+    deadline = asyncio.get_running_loop().time() + WAIT_SECONDS
+    while True:
+        await until(lambda: not cards(rig) and not presenter.is_running, "finished")
+        runs = await core.conversations.runs(presenter.conversation_id or "")
+        if runs[-1].status not in (RunStatus.RUNNING, RunStatus.WAITING):
+            break
+        assert asyncio.get_running_loop().time() < deadline, f"the run is still {runs[-1].status}"
+    await until(lambda: not presenter.is_running and rig.shows("sendButton"), "finished")
 
 
 async def results(core: Core, rig: WindowRig) -> list[tuple[ToolStatus | None, str]]:

@@ -11,40 +11,29 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from sophos_desktop.core.domain.call_records import CallRecord
 from sophos_desktop.core.domain.conversation import (
     Conversation,
     ConversationStatus,
     Message,
     Role,
-    ToolCall,
-    ToolStatus,
     title_from,
 )
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.events import (
-    Event,
-    MessageStored,
     Notice,
-    RunEvent,
-    RunStarted,
-    SittingEnded,
     TextDelta,
     ThinkingDelta,
-    ToolCallFinished,
-    ToolCallStarted,
-    Usage,
 )
 from sophos_desktop.core.domain.run import RunKind, RunRecord, RunStatus
-from sophos_desktop.core.domain.specs import EngineKind
 from sophos_desktop.foundation.clock import to_text
 from sophos_desktop.foundation.ids import new_id
 from sophos_desktop.foundation.paths import AppPaths
+from tests.support.fake_attachments import FakeAttachments
 from tests.support.fake_core_parts import (
-    START,
     FakeClock,
     FakeDefinitions,
     FakeDoctor,
-    FakeEngines,
     FakeExports,
     FakeNeighbours,
     FakeServers,
@@ -53,83 +42,9 @@ from tests.support.fake_core_parts import (
     record,
 )
 from tests.support.fake_core_questions import FakeDecisions, FakeEntries, FakeQuestion, FakeQueue, Why
+from tests.support.fake_handle import FakeHandle as FakeHandle
+from tests.support.fake_models import FakeEngines, FakeModels
 from tests.support.fake_results import FakeResults
-
-
-class FakeHandle:
-    """A sitting; the test says what happens in it."""
-
-    def __init__(self, core: "FakeCore", conversation_id: str, run_id: str) -> None:
-        self.run_id = run_id
-        self.conversation_id = conversation_id
-        self.is_stopped = False
-        self._core = core
-        self._log: list[RunEvent] = []
-        self._waiters: list[asyncio.Future[None]] = []
-        self.tell(RunStarted(conversation_id, "message", "ollama", "qwen3:8b"))
-
-    @property
-    def told(self) -> Sequence[RunEvent]:
-        """All events so far."""
-        return tuple(self._log)
-
-    async def events(self, from_seq: int = 1) -> AsyncIterator[RunEvent]:
-        """Replay, then live."""
-        position = 0
-        while True:
-            while position < len(self._log):
-                item = self._log[position]
-                position += 1
-                if item.seq >= from_seq:
-                    yield item
-                if isinstance(item.event, SittingEnded):
-                    return
-            waiter = asyncio.get_running_loop().create_future()
-            self._waiters.append(waiter)
-            await waiter
-
-    def tell(self, event: Event) -> None:
-        """Any event."""
-        self._log.append(RunEvent(self.run_id, len(self._log) + 1, to_text(START), event))
-        waiters, self._waiters = self._waiters, []
-        for waiter in waiters:
-            if not waiter.done():
-                waiter.set_result(None)
-
-    def say(self, text: str, message_id: str = "answer") -> None:
-        """A piece of the answer."""
-        self.tell(TextDelta(message_id, text))
-
-    def think(self, text: str, message_id: str = "answer") -> None:
-        """A piece of thinking."""
-        self.tell(ThinkingDelta(message_id, text))
-
-    def store(self, message: Message) -> None:
-        """A message is in the thread."""
-        self._core.conversations.stored[self.conversation_id].append(message)
-        self.tell(MessageStored(message))
-
-    def answer(self, text: str, message_id: str = "answer", *, thinking: str | None = None) -> None:
-        """The whole answer is in the thread."""
-        self.store(Message(message_id, Role.ASSISTANT, text, thinking))
-
-    def call(self, call: ToolCall, result: str, status: ToolStatus = ToolStatus.OK) -> None:
-        """A tool call from its start to its stored result."""
-        self.tell(ToolCallStarted(call.id, call.server, call.tool, call.args, 1))
-        self.tell(ToolCallFinished(call.id, status.value, result, 9, recorded=False))
-        self.store(Message(f"{call.id}/result", Role.TOOL, result, tool_call_id=call.id, tool_status=status))
-
-    def end(
-        self,
-        status: RunStatus = RunStatus.COMPLETED,
-        error: SophosError | None = None,
-        *,
-        unfinished: bool = False,
-    ) -> None:
-        """Record the outcome, then tell it."""
-        code, message = (str(error.code), error.message) if error else (None, None)
-        self._core.runs.finish(self, status, code, message, unfinished=unfinished)
-        self.tell(SittingEnded(status.value, code, message, unfinished, Usage()))
 
 
 class FakeConversations(FakeResults):
@@ -144,6 +59,8 @@ class FakeConversations(FakeResults):
         self.save_error: SophosError | None = None
         self.traces: dict[str, list[dict[str, Any]]] = {}
         self.traced: list[str] = []
+        self.reads_of_traces = 0
+        self.records: dict[str, dict[str, CallRecord]] = {}
 
     def add(self, title: str, *messages: Message, last_run: RunRecord | None = None) -> str:
         """A conversation that was there before."""
@@ -186,6 +103,10 @@ class FakeConversations(FakeResults):
         """All of them."""
         return tuple(self.stored[conversation_id])
 
+    async def call_records(self, conversation_id: str) -> Mapping[str, CallRecord]:
+        """As the test set them."""
+        return self.records.get(conversation_id, {})
+
     async def runs(self, conversation_id: str) -> Sequence[RunRecord]:
         """Those that ran here, then the one it was made with."""
         known = dict(self._core.runs.records.get(conversation_id, {}))
@@ -200,6 +121,11 @@ class FakeConversations(FakeResults):
         told = [item for handle in self._core.runs.handles if handle.run_id == run_id for item in handle.told]
         stored = [item.to_json() for item in told if not isinstance(item.event, TextDelta | ThinkingDelta)]
         return [event for event in self.traces.get(run_id, stored) if event["seq"] > after_seq]
+
+    async def traces_of(self, run_ids: Sequence[str]) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """Those of several runs."""
+        self.reads_of_traces += 1
+        return {run_id: await self.trace(run_id) for run_id in run_ids}
 
     async def rename(self, conversation_id: str, title: str) -> None:
         """Another title."""
@@ -254,18 +180,21 @@ class FakeRuns:
         conversation_id: str | None,
         text: str,
         *,
-        engine: EngineKind | None = None,
-        model: str | None = None,
+        as_chosen: bool = False,
+        attachments: Sequence[Any] = (),
+        **_named: Any,
     ) -> FakeHandle:
         """Held by `gate`, refused with `start_error`."""
         await self.gate.wait()
         if self.start_error is not None:
             raise self.start_error
+        sent = self._core.attachments.sent(conversation_id, attachments)
         if conversation_id is None:
             conversation_id = self._core.conversations.add(title_from(text))
+            self._core.models.begin(conversation_id, as_chosen=as_chosen)
         self._core.conversations.drafts[conversation_id] = ""
         handle = self._begin(conversation_id, new_id(), RunKind.MESSAGE)
-        handle.store(Message(new_id(), Role.USER, text, run_id=handle.run_id))
+        handle.store(Message(new_id(), Role.USER, text, run_id=handle.run_id, attachments=sent))
         return handle
 
     async def resume(self, conversation_id: str) -> FakeHandle:
@@ -355,20 +284,15 @@ class FakeCore:
         self.conversations = FakeConversations(self)
         self.runs = FakeRuns(self)
         self.neighbours = FakeNeighbours(self.runs.end_waiting)
-        self.decisions = FakeDecisions()
-        self.queue = FakeQueue(self)
-        self.mcp = FakeEntries()
-        self.engines = FakeEngines()
-        self.servers = FakeServers()
-        self.tool_host = self.servers
+        self.decisions, self.mcp = FakeDecisions(), FakeEntries()
+        self.queue, self.attachments = FakeQueue(self), FakeAttachments()
+        self.engines, self.models = FakeEngines(), FakeModels()
+        self.servers = self.tool_host = FakeServers()
         self.direct_calls = object()
-        self.trust = FakeTrust()
-        self.definitions = FakeDefinitions()
-        self.doctor = FakeDoctor()
-        self.exports = FakeExports()
+        self.trust, self.definitions = FakeTrust(), FakeDefinitions()
+        self.doctor, self.exports = FakeDoctor(), FakeExports()
         self.paths = AppPaths(Path("data"), Path("data/config"), Path("data/logs"))
-        self.notices: list[Notice] = []
-        self.settings = FakeSettings()
+        self.settings, self.notices = FakeSettings(), list[Notice]()
 
     def note(self, what: str) -> None:
         """Remember that something happened; the same thing in a row once."""

@@ -13,14 +13,7 @@ from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.events import Notice
 from sophos_desktop.core.domain.exports import ExportFormat
 from sophos_desktop.core.domain.run import RunKind, RunRecord, RunStatus
-from sophos_desktop.core.domain.specs import (
-    EngineChoice,
-    EngineKind,
-    EngineStatus,
-    ServerState,
-    ServerStatus,
-    ToolSpec,
-)
+from sophos_desktop.core.domain.specs import ServerState, ServerStatus, ToolSpec
 from sophos_desktop.core.domain.trust import Trust
 from sophos_desktop.foundation.clock import to_text
 from sophos_desktop.foundation.ids import new_id
@@ -45,14 +38,21 @@ class FakeClock:
 
 
 class FakeNeighbours:
-    """No other process; stops what waits."""
+    """No other process, but the file changes when the test says so; stops what waits."""
 
     def __init__(self, end_waiting: Callable[[str], bool]) -> None:
         self._end_waiting = end_waiting
+        self._listeners: list[Callable[[], None]] = []
 
     def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Nothing changes."""
-        return lambda: None
+        """Told by `tell`."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def tell(self) -> None:
+        """The file changed."""
+        for listener in tuple(self._listeners):
+            listener()
 
     async def executing(self, conversation_id: str) -> None:
         """Nobody."""
@@ -60,25 +60,6 @@ class FakeNeighbours:
     async def request_stop(self, conversation_id: str) -> bool:
         """Ends a run that waits."""
         return self._end_waiting(conversation_id)
-
-
-class FakeEngines:
-    """One engine."""
-
-    def __init__(self) -> None:
-        self.current = EngineStatus(
-            EngineKind.OLLAMA, True, "Ollama 0.12.6 answers at 127.0.0.1:11434", version="0.12.6"
-        )
-        self.asked = 0
-
-    async def choose(self, engine: EngineKind | None, model: str | None) -> EngineChoice:
-        """Always the same."""
-        return EngineChoice(EngineKind.OLLAMA, "qwen3:8b", "It was used last")
-
-    async def status(self) -> EngineStatus:
-        """As the test set it."""
-        self.asked += 1
-        return self.current
 
 
 class FakeServers:
@@ -177,13 +158,22 @@ class FakeSettings:
             "answer.thinking": FakeItem("answer.thinking", None),
             "answer.step_limit": FakeItem("answer.step_limit", 25),
             "ui.theme": FakeItem("ui.theme", "system"),
+            "ui.interface_size": FakeItem("ui.interface_size", 13),
+            "ui.reading_size": FakeItem("ui.reading_size", 15),
+            "ui.send_key": FakeItem("ui.send_key", "enter"),
         }
 
     @property
     def current(self) -> SimpleNamespace:
         """What holds, as the window reads it."""
         return SimpleNamespace(
-            ui=SimpleNamespace(theme=self.known["ui.theme"].value), tools=SimpleNamespace(approval="auto")
+            ui=SimpleNamespace(
+                theme=self.known["ui.theme"].value,
+                interface_size=int(self.known["ui.interface_size"].value),
+                reading_size=int(self.known["ui.reading_size"].value),
+                send_key=self.known["ui.send_key"].value,
+            ),
+            tools=SimpleNamespace(approval="auto"),
         )
 
     def items(self) -> Sequence[FakeItem]:
@@ -194,7 +184,13 @@ class FakeSettings:
         """Refuses what is no number where one is wanted."""
         if key == "answer.step_limit" and text and not text.isdecimal():
             raise SophosError(ErrorCode.BAD_REQUEST, f"{key} cannot be '{text}'")
-        defaults = {"answer.step_limit": 25, "ui.theme": "system"}
+        defaults = {
+            "answer.step_limit": 25,
+            "ui.theme": "system",
+            "ui.interface_size": 13,
+            "ui.reading_size": 15,
+            "ui.send_key": "enter",
+        }
         source = str(self.path) if text else "default"
         self.known[key] = FakeItem(key, text or defaults.get(key), source)
 

@@ -6,10 +6,12 @@ from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal
 
+from sophos_desktop.core.domain.conversation import Attachment, AttachmentRef
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.events import ApprovalNeeded
 from sophos_desktop.core.domain.policy import Permission
 from sophos_desktop.core.domain.ports import DecisionKind
+from sophos_desktop.core.domain.queued import Queued
 from sophos_desktop.core.domain.run import RunStatus
 from sophos_desktop.foundation.clock import to_text
 
@@ -110,33 +112,68 @@ class FakeQueue:
         self.texts: dict[str, str] = {}
         self.put_error: SophosError | None = None
 
-    async def put(self, conversation_id: str, text: str) -> None:
+    async def put(
+        self,
+        conversation_id: str,
+        text: str,
+        attachments: Sequence[AttachmentRef | Attachment] = (),
+        *,
+        seen: Queued | None = None,
+    ) -> bool:
         """Refused with `put_error`."""
         if self.put_error is not None:
             raise self.put_error
+        if seen is not None and await self.waiting(conversation_id) != seen:
+            return False
+        self._core.attachments.queue(conversation_id, attachments)
         self.texts[conversation_id] = text
+        return True
 
-    async def get(self, conversation_id: str) -> str | None:
+    async def add(
+        self, conversation_id: str, text: str, attachments: Sequence[AttachmentRef | Attachment] = ()
+    ) -> Queued:
+        """Behind what waits."""
+        before = await self.waiting(conversation_id)
+        both = "\n\n".join(part for part in (before.text, text) if part)
+        await self.put(conversation_id, both, [*before.attachments, *attachments])
+        return await self.waiting(conversation_id)
+
+    async def waiting(self, conversation_id: str) -> Queued:
         """What waits."""
-        return self.texts.get(conversation_id)
-
-    async def remove(self, conversation_id: str) -> bool:
-        """Taken back."""
-        return self.texts.pop(conversation_id, None) is not None
-
-    async def send(self, conversation_id: str) -> "FakeHandle":
-        """Started, and queued no longer."""
         if conversation_id not in self.texts:
-            raise SophosError(ErrorCode.NOT_FOUND, "No message is queued here")
+            return Queued()
+        held = await self._core.attachments.of_queued(conversation_id)
+        return Queued(self.texts[conversation_id], tuple(held))
+
+    async def remove(
+        self, conversation_id: str, *, to_draft: bool = False, seen: Queued | None = None
+    ) -> bool:
+        """Taken back."""
+        waits = await self.waiting(conversation_id)
+        if waits.text is None or (seen is not None and waits != seen):
+            return False
+        self._core.attachments.unqueue(conversation_id, to_draft=to_draft)
+        del self.texts[conversation_id]
+        return True
+
+    async def send(self, conversation_id: str, *, seen: Queued | None = None) -> "FakeHandle":
+        """Started, and queued no longer."""
+        waits = await self.waiting(conversation_id)
+        if waits.text is None or (seen is not None and waits != seen):
+            raise SophosError(ErrorCode.NOT_FOUND, "No such message is queued here")
         if self._core.runs.active(conversation_id) is not None:
             raise SophosError(ErrorCode.SESSION_IN_PROGRESS, "A run is active")
-        handle = await self._core.runs.start(conversation_id, self.texts[conversation_id])
+        handle = await self._core.runs.start(conversation_id, waits.text, attachments=waits.attachments)
+        self._core.attachments.unqueue(conversation_id, to_draft=False)
         del self.texts[conversation_id]
         return handle
 
-    async def deny_all_and_send(self, conversation_id: str, text: str) -> "FakeHandle":
+    async def deny_all_and_send(
+        self, conversation_id: str, text: str, attachments: Sequence[AttachmentRef | Attachment] = ()
+    ) -> "FakeHandle":
         """Every open question is denied."""
-        await self.put(conversation_id, text)
+        held = await self._core.attachments.of_queued(conversation_id)
+        await self.put(conversation_id, text, [*held, *attachments])
         for question in await self._core.decisions.pending(conversation_id):
             await self._core.decisions.decide(conversation_id, question.tool_call_id, "deny")
         self._core.runs.end_waiting(conversation_id, RunStatus.CANCELLED)

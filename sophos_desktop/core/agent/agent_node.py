@@ -5,6 +5,7 @@ the sink piece by piece, and no call of it ever runs.
 """
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -14,11 +15,19 @@ from langgraph.runtime import Runtime
 from sophos_desktop.core.agent.chat_pieces import CallPiece, FinalPiece, TextPiece, ThinkingPiece
 from sophos_desktop.core.agent.context import DEFAULT_NUM_CTX, Prompt, fit_prompt
 from sophos_desktop.core.agent.messages import answer
+from sophos_desktop.core.agent.prompt_attachments import (
+    IMAGE_TOKENS,
+    PromptAttachments,
+    largest_text,
+    read_attachments,
+)
 from sophos_desktop.core.agent.run_context import RunContext, current_step
 from sophos_desktop.core.agent.state import AgentState
+from sophos_desktop.core.domain.conversation import AttachmentRef
 from sophos_desktop.core.domain.errors import ErrorCode, NoticeCode, SophosError
 from sophos_desktop.core.domain.events import ModelCallFinished, Notice, StepEvent, TextDelta, ThinkingDelta
 from sophos_desktop.core.domain.specs import Capability, ModelEndpoint, ToolSpec
+from sophos_desktop.core.domain.tool_parts import words_of_size
 from sophos_desktop.foundation.clock import to_text
 from sophos_desktop.foundation.ids import new_id
 
@@ -33,12 +42,28 @@ async def agent(state: AgentState, runtime: Runtime[RunContext]) -> dict[str, An
     endpoint = await context.endpoint()
     tools = await _offered_tools(context, endpoint)
     system = await context.system_prompt()
+    sees = Capability.VISION in endpoint.capabilities
+    attachments: PromptAttachments | None = None
     # The thread is read whole here; fitting 10,000 messages takes a moment that the window should not feel.
     for attempt in range(1, TRIES_TO_FIT + 1):
-        num_ctx = context.options.num_ctx or min(endpoint.context_length or DEFAULT_NUM_CTX, DEFAULT_NUM_CTX)
+        # No engine gives a model more than the model's own context, whatever is asked for.
+        wanted = context.options.num_ctx or DEFAULT_NUM_CTX
+        num_ctx = min(wanted, endpoint.context_length or wanted)
+        ratio = context.gauge.ratio(endpoint.model)
+        if attachments is None:
+            attachments = await read_attachments(
+                state["messages"],
+                context.read_attachment,
+                int(num_ctx / ratio),
+                int(IMAGE_TOKENS / ratio),
+                sees_images=sees,
+            )
+            await _say_unread(context, attachments.unread)
         prompt = await asyncio.to_thread(
-            fit_prompt, state["messages"], system, tools, num_ctx, context.gauge.ratio(endpoint.model)
+            fit_prompt, state["messages"], system, tools, num_ctx, ratio, attachments
         )
+        if prompt.unseen_images:
+            await _say_unseen(context, endpoint, prompt.unseen_images, attachments.newest_image)
         call = _ModelCall(context, endpoint, prompt, tools, step, num_ctx)
         try:
             message = await call.run()
@@ -46,7 +71,7 @@ async def agent(state: AgentState, runtime: Runtime[RunContext]) -> dict[str, An
             if error.code is not ErrorCode.CONTEXT_EXCEEDED or call.received:
                 raise
             if prompt.single_message or attempt == TRIES_TO_FIT:
-                raise _too_long(prompt, num_ctx, error) from error
+                raise _too_long(prompt, num_ctx, error, largest_text(state["messages"])) from error
             context.gauge.refused(endpoint.model)
             continue
         context.produced.append(message)
@@ -68,6 +93,23 @@ async def _offered_tools(context: RunContext, endpoint: ModelEndpoint) -> tuple[
     return tuple(await context.gate.offers(context.catalog.tools()))
 
 
+async def _say_unseen(context: RunContext, endpoint: ModelEndpoint, count: int, newest: str) -> None:
+    """Once for each message that brings an image, not at each step."""
+    what = "an image" if count == 1 else f"{count} images"
+    text = f"{endpoint.model} cannot see images; it was told that {what} could not be shown to it"
+    await _say_once(context, NoticeCode.MODEL_LACKS_VISION, f"{endpoint.model}:{newest}", text)
+
+
+async def _say_unread(context: RunContext, unread: Sequence[AttachmentRef]) -> None:
+    for ref in unread:
+        text = (
+            f"The attachment “{ref.name}” is missing or damaged, and the model was told so; attach it again "
+            "if you need it"
+        )
+        about = f"{context.conversation_id}:{ref.sha256}"
+        await _say_once(context, NoticeCode.ATTACHMENT_UNREADABLE, about, text)
+
+
 async def _say_once(context: RunContext, code: NoticeCode, about: str, text: str) -> None:
     key = f"{code}:{about}"
     if key not in context.said:
@@ -75,7 +117,18 @@ async def _say_once(context: RunContext, code: NoticeCode, about: str, text: str
         await context.sink.emit(Notice(code.value, text))
 
 
-def _too_long(prompt: Prompt, num_ctx: int, error: SophosError) -> SophosError:
+def _too_long(
+    prompt: Prompt, num_ctx: int, error: SophosError, attached: AttachmentRef | None
+) -> SophosError:
+    # More bytes than half of the characters: without it the message might well fit.
+    if attached is not None and attached.size_bytes * 2 > prompt.characters:
+        about = f"“{attached.name}” ({words_of_size(attached.size_bytes)})"
+        return SophosError(
+            ErrorCode.CONTEXT_EXCEEDED,
+            f"With what is attached the message has about {prompt.estimated_tokens:,} tokens, the model's "
+            f"context {num_ctx:,}: {about} does not fit",
+            "Attach a part of it alone, or raise answer.num_ctx in the settings if the model allows it",
+        )
     return SophosError(
         ErrorCode.CONTEXT_EXCEEDED,
         f"The message has about {prompt.estimated_tokens:,} tokens, the model's context {num_ctx:,}",
@@ -201,7 +254,7 @@ class _ModelCall:
     async def _report(self) -> None:
         final = self._final
         assert final is not None
-        if final.prompt_tokens:
+        if final.prompt_tokens and not self._prompt.images:
             self._context.gauge.learn(self._endpoint.model, self._prompt.characters, final.prompt_tokens)
         now = self._context.clock.monotonic()
         thought_until = self._first_text or now
@@ -215,6 +268,7 @@ class _ModelCall:
                 answer_ms=_milliseconds(self._first_text, now) if self._first_text else final.answer_ms,
                 prompt_tokens=final.prompt_tokens,
                 output_tokens=final.output_tokens,
+                context_tokens=self._num_ctx,
             )
         ]
         if final.done_reason == "length":

@@ -13,6 +13,12 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 
 from sophos_desktop.core.agent.history_repair import is_note, repair_history
 from sophos_desktop.core.agent.messages import attachment_of, for_engine, text_of
+from sophos_desktop.core.agent.prompt_attachments import (
+    IMAGE_TOKENS,
+    NO_ATTACHMENTS,
+    PromptAttachments,
+    image_count,
+)
 from sophos_desktop.core.agent.tool_schemas import offered_tools, tool_size
 from sophos_desktop.core.domain.specs import ToolSpec
 from sophos_desktop.core.domain.tool_parts import words_of_size
@@ -31,7 +37,8 @@ _SMALLEST_RESULT_CHARACTERS = 200
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """What goes to the engine, and what does not. `estimated_tokens` counts all that goes; `tools` have
-    schemas that engines take; `repairs` says what of the thread an engine would have refused."""
+    schemas that engines take; `repairs` says what of the thread an engine would have refused; `images` are
+    shown, `unseen_images` are not, since the model sees none."""
 
     messages: tuple[BaseMessage, ...]
     tools: tuple[ToolSpec, ...]
@@ -42,6 +49,8 @@ class Prompt:
     estimated_tokens: int
     single_message: bool
     repairs: str = ""
+    images: int = 0
+    unseen_images: int = 0
 
     @property
     def is_trimmed(self) -> bool:
@@ -96,14 +105,16 @@ def fit_prompt(
     tools: Sequence[ToolSpec],
     num_ctx: int,
     tokens_per_character: float,
+    attachments: PromptAttachments = NO_ATTACHMENTS,
 ) -> Prompt:
-    """The newest turns that fit into `num_ctx` tokens beside system prompt, tools and room for an answer."""
+    """The newest turns that fit into `num_ctx` tokens beside system prompt, tools and room for an answer.
+    `attachments`: what may be shown of what the user attached."""
     reserve = min(LARGEST_ANSWER_RESERVE_TOKENS, num_ctx // 4)
     offered = offered_tools(tools, int(_tokens_for_tools(num_ctx) / tokens_per_character))
     fixed = len(system) + sum(tool_size(tool) for tool in offered)
     budget = int((num_ctx - reserve) / tokens_per_character) - fixed
     result_limit = max(_SMALLEST_RESULT_CHARACTERS, int(num_ctx * SHARE_OF_ONE_RESULT / tokens_per_character))
-    clipper = _Clipper(result_limit)
+    clipper = _Clipper(result_limit, attachments)
     repaired = repair_history(history)
     history = [message for message in repaired.messages if _says_something(message)]
     turns = [[clipper.clip(message) for message in turn] for turn in _turns(history)]
@@ -115,6 +126,7 @@ def fit_prompt(
     prefix: list[BaseMessage] = [SystemMessage(system)] if system else []
     overhead = MESSAGE_OVERHEAD_TOKENS * (len(flat) + len(prefix))
     clipped = sum(1 for message in flat if id(message) in clipper.clipped)
+    images = sum(image_count(message) for message in flat)
     return Prompt(
         messages=(*prefix, *flat),
         tools=offered,
@@ -122,9 +134,11 @@ def fit_prompt(
         left_out_messages=len(history) - len(flat),
         clipped_results=clipped,
         characters=characters,
-        estimated_tokens=int(characters * tokens_per_character) + overhead,
+        estimated_tokens=int(characters * tokens_per_character) + overhead + images * IMAGE_TOKENS,
         single_message=len(flat) == 1,
         repairs=repaired.repairs.notice(),
+        images=images,
+        unseen_images=sum(clipper.unseen.get(id(message), 0) for message in flat),
     )
 
 
@@ -134,10 +148,14 @@ def _tokens_for_tools(num_ctx: int) -> int:
 
 
 class _Clipper:
-    """Copies messages for the engine and shortens tool results that are too long."""
+    """Copies messages for the engine, with what is attached to them, and shortens tool results that are too
+    long."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, attachments: PromptAttachments) -> None:
         self._limit = limit
+        self._attachments = attachments
+        self.unseen: dict[int, int] = {}
+        """How many images copies leave out, by identity; the copies live as long as the prompt."""
         self.clipped: dict[int, tuple[BaseMessage, BaseMessage]] = {}
         """The clipped copies, by identity, each with its original."""
 
@@ -145,6 +163,10 @@ class _Clipper:
         limit = self._limit if limit is None else limit
         if id(message) in self.clipped:
             message = self.clipped[id(message)][1]
+        if isinstance(message, HumanMessage):
+            shown = self._attachments.copy_of(message)
+            self.unseen[id(shown)] = self._attachments.unseen_in(message)
+            return shown
         text = text_of(message)
         if not isinstance(message, ToolMessage) or len(text) <= limit:
             return for_engine(message)
@@ -217,4 +239,6 @@ def _message_size(message: BaseMessage, ratio: float | None = None) -> int:
     size = len(text_of(message))
     if isinstance(message, AIMessage):
         size += sum(len(call["name"]) + len(json.dumps(call["args"])) for call in message.tool_calls)
-    return size if ratio is None else size + int(MESSAGE_OVERHEAD_TOKENS / ratio)
+    if ratio is None:
+        return size
+    return size + int((MESSAGE_OVERHEAD_TOKENS + IMAGE_TOKENS * image_count(message)) / ratio)

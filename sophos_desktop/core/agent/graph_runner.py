@@ -5,12 +5,12 @@ from an older checkpoint; a thread that cannot be read is an error, never an emp
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 from langgraph.constants import START
@@ -19,15 +19,24 @@ from langgraph.runtime import RunControl
 from langgraph.types import StateSnapshot
 
 from sophos_desktop.core.agent.graph import AGENT, TOOLS, build_graph
-from sophos_desktop.core.agent.messages import partial_answer, to_domain, user_message
+from sophos_desktop.core.agent.messages import call_ids, partial_answer, to_domain, user_message
 from sophos_desktop.core.agent.run_context import RunContext
 from sophos_desktop.core.agent.state import AgentState
-from sophos_desktop.core.domain.conversation import Message
+from sophos_desktop.core.domain.conversation import AttachmentRef, Message
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
+from sophos_desktop.core.domain.thread_promises import ThreadPromise
 
 _log = logging.getLogger(__name__)
 
 _SETTLING_STEP_LIMIT = 25
+_UNREADABLE_REMEDY = "Nothing was changed. Run `doctor`, or put back a backup of the database"
+
+Promises = Callable[[str], Awaitable[ThreadPromise | None]]
+"""Gives what the tables say a thread must hold; None of a conversation that is not there."""
+
+
+async def _nothing_promised(thread_id: str) -> None:
+    """Where there are no tables beside the threads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +85,24 @@ class Thread:
         """How many messages are stored."""
         return len(self.messages)
 
+    def refuse_less_than(self, promise: ThreadPromise | None) -> None:
+        """Raises SophosError THREAD_UNREADABLE if something that was promised is not there."""
+        if promise is None:
+            return
+        asked = [message for message in self.messages if isinstance(message, AIMessage)]
+        broken = promise.broken_by(
+            self.message_count,
+            calls={call for message in asked for call in call_ids(message)},
+            answered={m.tool_call_id for m in self.messages if isinstance(m, ToolMessage)},
+            messages={message.id for message in self.messages},
+        )
+        if broken:
+            raise SophosError(
+                ErrorCode.THREAD_UNREADABLE,
+                f"The stored state of this conversation is not whole: {broken}",
+                _UNREADABLE_REMEDY,
+            )
+
 
 class DrainRequest:
     """Asks a running graph to stop at the next step's end. Made for one sitting."""
@@ -96,13 +123,31 @@ class DrainRequest:
 class GraphRunner:
     """Lives as long as the checkpointer, on its loop. Several threads may run at once."""
 
-    def __init__(self, saver: BaseCheckpointSaver[Any]) -> None:
-        """`saver` must be set up."""
+    def __init__(self, saver: BaseCheckpointSaver[Any], promises: Promises = _nothing_promised) -> None:
+        """`saver` must be set up; what is read is held against `promises`."""
         self._saver = saver
+        self._promises = promises
         self._graph = build_graph(saver)
 
     async def read(self, thread_id: str) -> Thread:
-        """The thread; an empty one if nothing is stored. Raises SophosError THREAD_UNREADABLE, STORE_*."""
+        """The thread; an empty one if nothing is stored. Raises SophosError THREAD_UNREADABLE, also where it
+        holds less than the tables say, and STORE_*."""
+        promise = await self.promised(thread_id)
+        thread = await self.read_as_found(thread_id)
+        try:
+            thread.refuse_less_than(promise)
+        except SophosError:
+            if await self.promised(thread_id) is not None:
+                raise
+            # It was deleted between the two.
+        return thread
+
+    async def promised(self, thread_id: str) -> ThreadPromise | None:
+        """What the thread must hold; for who reads it by another way. Raises SophosError STORE_*."""
+        return await self._promises(thread_id)
+
+    async def read_as_found(self, thread_id: str) -> Thread:
+        """As `read`, held against nothing: for who compares it himself."""
         try:
             snapshot = await self._graph.aget_state(config_of(thread_id))
             entering = await self._entering(snapshot)
@@ -124,16 +169,18 @@ class GraphRunner:
         drain: DrainRequest,
         *,
         message: tuple[str, str] | None,
+        attachments: Sequence[AttachmentRef] = (),
         partials: Sequence[Message] = (),
         at: str = "",
         step_limit: int,
     ) -> None:
-        """Run to the end, a pause or a drain. `message`: id and text of a new one, None to continue.
+        """Run to the end, a pause or a drain. `message`: id and text of a new one, None to continue;
+        `attachments`: what goes with it.
 
         Raises SophosError; a drain is no error: it leaves tasks."""
         new: list[BaseMessage] = [partial_answer(partial) for partial in partials]
         if message is not None:
-            new.append(user_message(message[0], message[1], at, context.run_id))
+            new.append(user_message(message[0], message[1], at, context.run_id, attachments))
         context.produced.extend(new)
         await self._drive(context, {"messages": new} if new else None, step_limit, control=drain.control)
 
@@ -191,7 +238,7 @@ def unreadable_thread(error: Exception) -> SophosError:
     return SophosError(
         ErrorCode.THREAD_UNREADABLE,
         f"The stored state of this conversation cannot be read ({type(error).__name__}: {error})",
-        "Nothing was changed. Run `doctor`, or put back a backup of the database",
+        _UNREADABLE_REMEDY,
     )
 
 

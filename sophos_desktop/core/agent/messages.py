@@ -28,9 +28,14 @@ KEY = "sophos"
 _Kind = TypeVar("_Kind", bound=StrEnum)
 
 
-def user_message(message_id: str, text: str, at: str, run_id: str) -> HumanMessage:
-    """What the user wrote."""
-    return HumanMessage(text, id=message_id, additional_kwargs={KEY: {"at": at, "run_id": run_id}})
+def user_message(
+    message_id: str, text: str, at: str, run_id: str, attachments: Sequence[AttachmentRef] = ()
+) -> HumanMessage:
+    """What the user wrote. Of `attachments` it holds what names them, never their contents."""
+    own: dict[str, Any] = {"at": at, "run_id": run_id}
+    if attachments:
+        own["attachments"] = [attachment.to_json() for attachment in attachments]
+    return HumanMessage(text, id=message_id, additional_kwargs={KEY: own})
 
 
 def partial_answer(message: Message) -> AIMessage:
@@ -128,7 +133,7 @@ def to_domain(message: BaseMessage) -> Message:
     """A message of the thread as every front end shows it, also one that another program wrote."""
     own = _own(message)
     sent_args = own.get("args")
-    attachment = attachment_of(message)
+    whole = attachment_of(message)
     return Message(
         id=str(message.id),
         role=_role(message),
@@ -145,7 +150,7 @@ def to_domain(message: BaseMessage) -> Message:
         model=_text_or_none(own, "model"),
         run_id=_text_or_none(own, "run_id"),
         sent_args=sent_args if isinstance(sent_args, dict) else None,
-        attachments=() if attachment is None else (attachment,),
+        attachments=attachments_of(message) if whole is None else (whole,),
     )
 
 
@@ -161,16 +166,27 @@ def for_engine(message: BaseMessage, text: str | None = None) -> BaseMessage:
 
 def attachment_of(message: BaseMessage) -> AttachmentRef | None:
     """What holds the whole of a tool's result, if its text is not all of it."""
-    attachment = _own(message).get("attachment")
-    try:
-        return attachment_from_json(attachment) if isinstance(attachment, dict) else None
-    except (KeyError, TypeError, ValueError):
-        return None
+    return _reference(_own(message).get("attachment"))
+
+
+def attachments_of(message: BaseMessage) -> tuple[AttachmentRef, ...]:
+    """What the user attached to a message."""
+    kept = _own(message).get("attachments")
+    if not isinstance(message, HumanMessage) or not isinstance(kept, list):
+        return ()
+    return tuple(ref for ref in map(_reference, kept) if ref is not None)
 
 
 def text_of(message: BaseMessage) -> str:
     """The text of a message, also where a foreign one has it in parts."""
     return str(message.text)
+
+
+def _reference(value: object) -> AttachmentRef | None:
+    try:
+        return attachment_from_json(value) if isinstance(value, dict) else None
+    except (KeyError, TypeError, ValueError):
+        return None
 
 
 def _role(message: BaseMessage) -> Role:

@@ -209,6 +209,9 @@ def _named_results(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]
             names[str(call["id"])] = call["function"]["name"]
         if own.get("role") == "tool" and (name := names.get(str(own.get("tool_call_id")))):
             own["tool_name"] = name
+        if own.get("images"):
+            # langchain-ollama 1.1.0 puts a line end in front of each part of a message in parts.
+            own["content"] = own["content"].removeprefix("\n")
         named.append(own)
     return named
 

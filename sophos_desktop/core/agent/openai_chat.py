@@ -71,7 +71,7 @@ async def stream_openai(
         wanted["temperature"] = options.temperature
     sizes = {
         "num_ctx": options.num_ctx,
-        "prompt_characters": sum(len(str(message.content)) for message in messages),
+        "prompt_characters": sum(len(str(message.text)) for message in messages),
     }
     calls: dict[Any, _Call] = {}
     reason: str | None = None

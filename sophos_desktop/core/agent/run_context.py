@@ -14,6 +14,7 @@ from langgraph.config import get_config
 from sophos_desktop.core.agent.chat_models import StreamChat
 from sophos_desktop.core.agent.chat_pieces import AnswerOptions
 from sophos_desktop.core.agent.context import TokenGauge
+from sophos_desktop.core.agent.prompt_attachments import ReadAttachment, nothing_kept
 from sophos_desktop.core.domain.events import Event, TextDelta, ThinkingDelta
 from sophos_desktop.core.domain.ports import ToolCatalog, ToolGate, ToolJournal
 from sophos_desktop.core.domain.specs import ModelEndpoint
@@ -47,6 +48,7 @@ class RunContext:
     gauge: TokenGauge
     clock: Clock
     tool_start_wait_seconds: float = 5.0
+    read_attachment: ReadAttachment = nothing_kept
     settling: bool = False
     produced: list[BaseMessage] = field(default_factory=list)
     said: set[str] = field(default_factory=set)

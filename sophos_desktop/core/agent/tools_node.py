@@ -23,7 +23,7 @@ from sophos_desktop.core.domain.conversation import ToolStatus
 from sophos_desktop.core.domain.errors import NoticeCode, SophosError
 from sophos_desktop.core.domain.events import Event, Notice, StepEvent, ToolCallFinished, ToolCallStarted
 from sophos_desktop.core.domain.policy import Policy
-from sophos_desktop.core.domain.ports import ToolAttempt, ToolCallLost, ToolServerDown
+from sophos_desktop.core.domain.ports import ToolAttempt, ToolCallLost, ToolChanged, ToolServerDown
 from sophos_desktop.core.domain.specs import ToolResult, ToolSpec
 from sophos_desktop.foundation.clock import to_text
 
@@ -32,6 +32,7 @@ _log = logging.getLogger(__name__)
 NEVER_STARTED = "This call was not made: the run ended before it."
 OUTCOME_UNKNOWN = "This call was interrupted: whether it took effect is unknown. Check before you repeat it."
 SKIPPED = "The user chose not to repeat this interrupted call: whether it took effect is unknown."
+NOT_REPEATED = "This call was interrupted, whether it took effect is unknown, and it was not made again."
 DENIED = "The user denied this call, so it was not made."
 CHANGED = (
     "The tool's definition changed after the user was asked, so the call was not made. Ask for it again."
@@ -102,7 +103,10 @@ class _Call:
         if decision is not None and decision.decision == "allow":
             if spec is not None and decision.fingerprint and decision.fingerprint != spec.fingerprint:
                 return await self._say(CHANGED, ToolStatus.DENIED)
-            return await self._make(decision.args if decision.args is not None else self._task["args"])
+            args = decision.args if decision.args is not None else self._task["args"]
+            if (reason := await self._denial(spec, args)) is not None:
+                return await self._say(f"This call is not allowed: {reason}", ToolStatus.DENIED)
+            return await self._make(args)
         args = self._task["args"]
         if spec is None or self._task["problem"] or await self._context.catalog.problem_with(spec, args):
             return await self._make(args)  # nothing is sent: nobody need be asked
@@ -171,13 +175,26 @@ class _Call:
             return await self._say(decision.result or "", ToolStatus.OK)
         if self._context.settling:
             return await self._say(OUTCOME_UNKNOWN, ToolStatus.INTERRUPTED)
-        if decision is not None and decision.decision == "run-again":
-            return await self._make(decision.args if decision.args is not None else attempt.args)
         # Whether the call may be repeated depends on the tool, and its server may still be starting.
         spec = self._context.catalog.find(self._task["name"]) or await self._offered()
+        if decision is not None and decision.decision == "run-again":
+            return await self._repeat(spec, decision.args if decision.args is not None else attempt.args)
         if spec is not None and spec.repeatable:
-            return await self._make(attempt.args)
+            return await self._repeat(spec, attempt.args)
         return self._ask("uncertain", attempt.server, attempt.tool, attempt.args, attempt.attempt)
+
+    async def _repeat(self, spec: ToolSpec | None, args: Mapping[str, Any]) -> ToolMessage:
+        if (reason := await self._denial(spec, args)) is not None:
+            return await self._say(f"{NOT_REPEATED} {reason}", ToolStatus.SKIPPED)
+        return await self._make(args)
+
+    async def _denial(self, spec: ToolSpec | None, args: Mapping[str, Any]) -> str | None:
+        """Why the tool is denied now; None if it is not. It may be, also after the user allowed one call of
+        it: what is denied holds for all that is not sent yet."""
+        if spec is None:
+            return None  # then nothing is sent
+        verdict = await self._context.gate.judge(spec, args, self._task.get("heard", ()))
+        return verdict.reason if verdict.policy is Policy.DENY else None
 
     async def _make(self, args: Mapping[str, Any]) -> ToolMessage:
         if self._task["problem"]:
@@ -198,7 +215,7 @@ class _Call:
                 result, recorded = await self._send_and_record(attempt, spec, args, notes)
         except _ServerDied as death:
             if await self._may_try_again_after(death, spec, attempt):
-                return await self._make(args)
+                return await self._repeat(spec, args)
             text = f"{death}, {attempt.attempt} times. {OUTCOME_UNKNOWN}"
             result, recorded = await self._record(attempt, ToolResult(text, is_error=True, lost=True))
         duration = round((self._context.clock.monotonic() - began) * 1000)
@@ -252,6 +269,8 @@ class _Call:
     async def _send(self, spec: ToolSpec, args: Mapping[str, Any], notes: CallNotes) -> ToolResult:
         try:
             return await self._context.catalog.call(spec, args, notes.observe)
+        except ToolChanged as error:
+            return ToolResult(f"{error}, so it was not made. Ask for it again.", is_error=True)
         except ToolServerDown as error:
             text = f"The tool server {spec.server} is not available: {error}"
             await self._tell(Notice(NoticeCode.TOOL_SERVER_DOWN.value, text))

@@ -158,9 +158,16 @@ class Conversation:
 
     @property
     def resumable(self) -> bool:
-        """True if work is left and nobody does it."""
+        """True if work is left, and nobody does it or need be asked about it."""
         run = self.last_run
-        return run is not None and not run.status.is_active and run.unfinished
+        if run is None:
+            return False
+        return run.decided or (not run.status.is_active and run.unfinished)
+
+    @property
+    def decided(self) -> bool:
+        """True if its run waits though all that it asked is decided: a resume goes on with it."""
+        return self.last_run is not None and self.last_run.decided
 
     def to_json(self) -> dict[str, Any]:
         """The contract's shape."""
@@ -176,6 +183,7 @@ class Conversation:
             "created_at": self.created_at,
             "updated_at": self.updated_at,
             "resumable": self.resumable,
+            "decided": self.decided,
             "active_run_id": self.active_run_id,
             "last_run": None
             if run is None

@@ -4,6 +4,7 @@ Invariant: each has a code of the contract, a title, a remedy and an exit code. 
 `SophosError` is a bug of ours and keeps its traceback.
 """
 
+import errno
 from enum import StrEnum
 
 
@@ -75,6 +76,7 @@ class NoticeCode(StrEnum):
     MODEL_LACKS_TOOLS = "MODEL_LACKS_TOOLS"
     MODEL_LACKS_THINKING = "MODEL_LACKS_THINKING"
     MODEL_LACKS_VISION = "MODEL_LACKS_VISION"
+    ATTACHMENT_UNREADABLE = "ATTACHMENT_UNREADABLE"
     ANSWER_CUT = "ANSWER_CUT"
     CONTEXT_TRIMMED = "CONTEXT_TRIMMED"
     HISTORY_REPAIRED = "HISTORY_REPAIRED"
@@ -107,3 +109,17 @@ class SophosError(Exception):
 
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"
+
+
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
+
+
+def full_disk(error: OSError, path: object) -> SophosError | None:
+    """What a file gets that was to be changed and for which there is no room; None for another reason."""
+    if error.errno not in _NO_ROOM:
+        return None
+    return SophosError(
+        ErrorCode.STORE_FULL,
+        f"There is no space left for {path}",
+        "Free some space on the disk, then try again; nothing was changed",
+    )

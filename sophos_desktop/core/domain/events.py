@@ -38,7 +38,8 @@ class StepEvent:
 
 @dataclass(frozen=True, slots=True)
 class ModelCallFinished:
-    """One call of the model ended; times in milliseconds."""
+    """One call of the model ended; times in milliseconds. `context_tokens`: how large its context was, None
+    in events of older versions."""
 
     type: ClassVar[str] = "model_call"
     step: int
@@ -49,6 +50,7 @@ class ModelCallFinished:
     answer_ms: int | None
     prompt_tokens: int | None
     output_tokens: int | None
+    context_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +126,26 @@ class ApprovalNeeded:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolDecided:
+    """The user decided on a call, at `decided_at`. `edited`: with other arguments than were asked about;
+    `always`: also on later calls of the tool; `attempt`: how many had been made when it was asked;
+    `left_open`: how many questions of the run are open after it.
+
+    One that is taken while a run waits is stored after its `end`, before the next `run_started`."""
+
+    type: ClassVar[str] = "tool_decided"
+    tool_call_id: str
+    decision: str
+    why: Literal["approval", "uncertain"]
+    decided_at: str
+    edited: bool = False
+    reason: str | None = None
+    always: bool = False
+    attempt: int = 0
+    left_open: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Notice:
     """Something the user should know; the run goes on."""
 
@@ -180,6 +202,7 @@ Event = (
     | ToolCallFinished
     | ToolNoted
     | ApprovalNeeded
+    | ToolDecided
     | Notice
     | Recovered
     | MessageStored
@@ -198,6 +221,7 @@ EVENT_TYPES: dict[str, type[Event]] = {
         ToolCallFinished,
         ToolNoted,
         ApprovalNeeded,
+        ToolDecided,
         Notice,
         Recovered,
         MessageStored,

@@ -1,8 +1,8 @@
 """The fingerprints of servers and tools: what was in force when the user decided something about them.
 
 Invariant: equal definitions have equal fingerprints on every machine and in every version; what a decision
-depends on is in it: the command and its arguments or the address, the tool's name, description, schema and
-hints. Values of `env` and `headers` are not: keys change without the program being another.
+depends on is in it: the command, its arguments, folder and variables, or the address; the tool's name,
+description, schema and hints. `headers` are not: who answers is said by the address, and keys change.
 """
 
 import hashlib
@@ -11,9 +11,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 
-def server_fingerprint(command: str | None, args: Sequence[str], url: str | None) -> str:
-    """Of a server as it is configured, variables not filled in."""
-    return _digest([command, list(args), url])
+def server_fingerprint(
+    command: str | None,
+    args: Sequence[str],
+    url: str | None,
+    cwd: str | None = None,
+    env: Mapping[str, str] | None = None,
+) -> str:
+    """Of a server as it is configured, `${NAME}` not filled in, so that a key kept elsewhere may change.
+
+    Another folder or variable can make another program of the same words (a relative path, NODE_OPTIONS), or
+    lead the same one elsewhere (a database). Of their values nothing is kept but this digest. Where there are
+    none it is the digest of the versions that did not look at them."""
+    surroundings = {"cwd": cwd, "env": dict(env or {})} if cwd is not None or env else None
+    return _digest([command, list(args), url] + ([surroundings] if surroundings is not None else []))
 
 
 def tool_fingerprint(

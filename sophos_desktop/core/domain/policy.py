@@ -23,6 +23,11 @@ _MEMORY_WRITES = frozenset({"create_entities", "create_relations", "add_observat
 _MEMORY_DELETES = frozenset({"delete_entities", "delete_observations", "delete_relations"})
 
 
+_NOT_AS_ALLOWED = (
+    "Its definition, or what its server is started with, is not what it was when you always allowed it."
+)
+
+
 class Policy(StrEnum):
     """What happens to a call."""
 
@@ -65,11 +70,13 @@ class ServerRule:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What happens to one call, and the sentence that says why. `scope`: what "always" would hold for."""
+    """What happens to one call, and the sentence that says why. `scope`: what "always" would hold for;
+    `since`: when the user decided it, empty if that is not what it comes from."""
 
     policy: Policy
     reason: str = ""
     scope: str = ""
+    since: str = ""
 
 
 def judge(
@@ -90,8 +97,8 @@ def judge(
     decided = _decided(spec, scope, rule, permissions)
     if decided is not None:
         if decided.decision is not Policy.ALLOW or decided.fingerprint == spec.fingerprint:
-            return Verdict(decided.decision, _words_of(decided), scope)
-        return Verdict(Policy.ASK, "Its definition changed since you always allowed it.", scope)
+            return Verdict(decided.decision, _words_of(decided), scope, decided.decided_at)
+        return Verdict(Policy.ASK, _NOT_AS_ALLOWED, scope)
     if rule.approval is not None:
         words = {
             Policy.ALLOW: "mcp.json allows this server's tools.",
@@ -114,6 +121,14 @@ def scope_of(spec: ToolSpec, args: Mapping[str, Any], rule: ServerRule) -> str:
         return ""
     address = args.get("url")
     plain = _PLAIN_ADDRESS.fullmatch(address) if isinstance(address, str) else None
+    return plain[1].lower().rstrip(".") if plain is not None else ""
+
+
+def host_named(words: str) -> str:
+    """The host that a person names, by itself or in an address, as `scope_of` gives it; empty if these words
+    name none that it could ever give: a scope that nothing has would be a decision about nothing."""
+    is_address = words.lower().startswith(("http://", "https://"))
+    plain = _PLAIN_ADDRESS.fullmatch(words if is_address else f"http://{words}")
     return plain[1].lower().rstrip(".") if plain is not None else ""
 
 

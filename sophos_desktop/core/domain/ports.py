@@ -34,6 +34,10 @@ class ToolServerDown(Exception):
     """The call was not sent: its server is not there. The message says why, in words."""
 
 
+class ToolChanged(ToolServerDown):
+    """The call was not sent: by now its tool is defined otherwise than when it was judged."""
+
+
 ToolObserver = Callable[[ToolNote], None]
 
 
@@ -52,9 +56,10 @@ class ToolCatalog(Protocol):
     async def call(
         self, spec: ToolSpec, args: Mapping[str, Any], observe: ToolObserver | None = None
     ) -> ToolResult:
-        """Call a tool; `observe` is told on the loop what the server says meanwhile.
+        """Call a tool as `spec` defines it; `observe` is told on the loop what the server says meanwhile.
 
-        Raises ToolServerDown (nothing was sent) or ToolCallLost (outcome unknown)."""
+        Raises ToolServerDown (nothing was sent; ToolChanged: since it is defined otherwise now) or
+        ToolCallLost (outcome unknown)."""
 
     async def problem_with(self, spec: ToolSpec, args: Mapping[str, Any]) -> str | None:
         """What is wrong with arguments, by the tool's schema; None if they fit. Nothing is sent."""
@@ -92,8 +97,8 @@ class EngineDirectory(Protocol):
     async def endpoint(self, choice: EngineChoice) -> ModelEndpoint:
         """Where it answers; starts the starter. Raises SophosError (MODEL_UNAVAILABLE, …)."""
 
-    async def status(self) -> EngineStatus:
-        """How the engine that the next run would take stands now."""
+    async def status(self, engine: EngineKind | None = None) -> EngineStatus:
+        """How an engine stands now; None: the one that the settings lead to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +151,8 @@ DecisionKind = Literal["allow", "deny", "run-again", "skip", "result"]
 @dataclass(frozen=True, slots=True)
 class Decision:
     """What the user chose for a call; `attempt` is how many attempts had been made when it was asked;
-    `fingerprint`: the tool's definition that was shown, None for what versions before stored."""
+    `fingerprint`: the tool's definition that was shown, None for what versions before stored; `decided_at`
+    is set when it is recorded."""
 
     tool_call_id: str
     attempt: int
@@ -156,6 +162,7 @@ class Decision:
     reason: str | None = None
     result: str | None = None
     fingerprint: str | None = None
+    decided_at: str = ""
 
 
 class ToolJournal(Protocol):

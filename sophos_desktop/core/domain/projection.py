@@ -89,7 +89,7 @@ class StepFold:
             self._count(event)
         elif event["type"] == "approval_needed":
             self._note_question(event)
-        elif event["type"] in ("tool_call", "tool_result"):
+        elif event["type"] in ("tool_decided", "tool_call", "tool_result"):
             return self._note_answer(event)
         return len(self._steps) - 1
 
@@ -102,7 +102,8 @@ class StepFold:
             self._questions[event["tool_call_id"]] = (len(self._steps) - 1, event["seq"])
 
     def _note_answer(self, event: JsonObject) -> int:
-        """The call goes on, or is answered without being made: the question about it was decided."""
+        """The question about a call was decided. Versions before told no decisions: there it is what shows
+        that the call goes on, or is answered without being made."""
         if event["tool_call_id"] not in self._questions:
             return len(self._steps) - 1
         group, seq = self._questions.pop(event["tool_call_id"])

@@ -44,7 +44,8 @@ LEGAL_TRANSITIONS: dict[RunStatus, frozenset[RunStatus]] = {
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """One row of `runs`. Times are ISO 8601 text in UTC; `unfinished`: tasks were left at the outcome."""
+    """One row of `runs`. Times are ISO 8601 text in UTC; `unfinished`: tasks were left at the outcome;
+    `decided`: it waits, though all that it asked is decided, so a resume goes on with it."""
 
     id: str
     conversation_id: str
@@ -61,3 +62,4 @@ class RunRecord:
     owner: str | None = None
     input_text: str | None = None
     input_message_id: str | None = None
+    decided: bool = False

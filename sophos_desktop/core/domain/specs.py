@@ -17,6 +17,11 @@ class EngineKind(StrEnum):
     OLLAMA = "ollama"
     STARTER = "starter"
 
+    @property
+    def label(self) -> str:
+        """What a person reads."""
+        return self.value.capitalize()
+
 
 class Capability(StrEnum):
     """What a model can do; the words are Ollama's."""
@@ -26,6 +31,11 @@ class Capability(StrEnum):
     THINKING = "thinking"
     VISION = "vision"
     EMBEDDING = "embedding"
+
+
+def full_model_name(name: str) -> str:
+    """The name with its tag; the colon of a registry's port is not one of a tag."""
+    return name if ":" in name.rpartition("/")[2] else f"{name}:latest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +54,10 @@ class ModelInfo:
     def can_chat(self) -> bool:
         """True unless it is an embedding model."""
         return Capability.COMPLETION in self.capabilities
+
+    def is_called(self, name: str) -> bool:
+        """True if `name` means this model; one without a tag means `:latest`."""
+        return full_model_name(self.name) == full_model_name(name)
 
     def to_json(self) -> dict[str, Any]:
         """The contract's shape."""

@@ -29,6 +29,13 @@ _ANSWERS = {
     ("uncertain", "error"): "run again",
 }
 _FAILED = ("error", "denied")
+_DECISIONS = {
+    "allow": "allowed",
+    "deny": "denied",
+    "run-again": "run again",
+    "skip": "skipped",
+    "result": "result entered",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +45,8 @@ class TraceRow:
 
     `key` stays the same when later events complete it. `start_ms` counts from the start of the run; `span_ms`
     is how long it is on that scale, where that differs from what the engine says it took (`duration_ms`).
-    `began_at` and `ended_at` are stored times, None if unknown; `answer`: what became of a question."""
+    `began_at` and `ended_at` are stored times, None if unknown; `answer`: what became of a question, `reason`
+    what the user gave for it."""
 
     key: str
     kind: Kind
@@ -50,6 +58,7 @@ class TraceRow:
     began_at: str | None = None
     ended_at: str | None = None
     answer: str = ""
+    reason: str = ""
     below: tuple["TraceRow", ...] = ()
 
 
@@ -73,6 +82,7 @@ class _Rows:
         self._rows: list[TraceRow] = []
         self._calls: dict[str, int] = {}
         self._models: dict[str, int] = {}
+        self._questions: dict[str, int] = {}
 
     def made(self) -> list[TraceRow]:
         for event in self._step.events:
@@ -107,6 +117,8 @@ class _Rows:
         """The row that an event belongs to."""
         if event["type"] in ("tool_result", "tool_note"):
             return self._calls.get(event["tool_call_id"])
+        if event["type"] == "tool_decided":
+            return self._questions.pop(event["tool_call_id"], None)
         if event["type"] != "message":
             return None
         call_id = event["message"].get("tool_call_id")
@@ -139,18 +151,24 @@ class _Rows:
         )
         answered = self._answers.get(event["seq"])
         if answered is not None:
+            decided_at = answered.get("decided_at") or answered["at"]
             row = replace(
                 row,
                 state="done",
-                duration_ms=between(asked_at, answered["at"]),
-                ended_at=answered["at"],
+                duration_ms=between(asked_at, decided_at),
+                ended_at=decided_at,
                 answer=answer_of(event, answered),
+                reason=str(answered.get("reason") or ""),
             )
+        self._questions[event["tool_call_id"]] = len(self._rows)
         self._rows.append(row)
 
 
 def answer_of(question: JsonObject, answered: JsonObject) -> str:
-    """What became of a question, from the event that came of it: `denied`, `allowed with other arguments`."""
+    """What became of a question, from the decision or, in the trace of a version that told none, from what
+    came of it: `denied`, `allowed with other arguments`, `always allowed`."""
+    if answered["type"] == "tool_decided":
+        return decision_words(answered)
     if answered["type"] == "tool_call":
         changed = answered.get("args") and dict(answered["args"]) != dict(question.get("args") or {})
         word = "allowed" if question.get("why") == "approval" else "run again"
@@ -158,6 +176,13 @@ def answer_of(question: JsonObject, answered: JsonObject) -> str:
     if answered.get("recorded"):
         return "not needed: the result was there"
     return _ANSWERS.get((str(question.get("why")), answered["status"]), "not decided")
+
+
+def decision_words(decided: JsonObject) -> str:
+    """What the user decided, as `tool_decided` tells it."""
+    word = _DECISIONS.get(decided["decision"], str(decided["decision"]))
+    always = "always " if decided.get("always") else ""
+    return f"{always}{word}{' with other arguments' if decided.get('edited') else ''}"
 
 
 def _model_rows(event: JsonObject, step: TraceStep, run_started_at: str) -> list[TraceRow]:

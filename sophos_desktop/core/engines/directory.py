@@ -17,6 +17,7 @@ from sophos_desktop.core.domain.specs import (
     EngineStatus,
     ModelEndpoint,
     ModelInfo,
+    full_model_name,
 )
 from sophos_desktop.core.engines.ollama_api import ModelFacts, ModelTag, OllamaApi, model_info, model_missing
 from sophos_desktop.core.engines.ollama_host import parse_host
@@ -91,20 +92,21 @@ class Engines:
             EngineKind.OLLAMA, tag.name, api.base_url, facts.capabilities, facts.context_length
         )
 
-    async def status(self) -> EngineStatus:
-        """How the engine that the next run would take stands now."""
+    async def status(self, engine: EngineKind | None = None) -> EngineStatus:
+        """How an engine stands now; None: the one that the settings lead to."""
         configuration = self._configuration()
-        if configuration.kind is EngineKind.STARTER:
+        kind = engine or configuration.kind
+        if kind is EngineKind.STARTER:
             return await self._starter_status("")
         api = self._api()
         try:
             version = await api.version(PROBE_SECONDS)
-            choice = await self.choose(None, None)
+            choice = await self.choose(None, None) if engine is None else None
         except SophosError as error:
-            if configuration.kind is None and not configuration.model:
+            if kind is None and not configuration.model:
                 return await self._starter_status(f"{error.title}; ")
             return EngineStatus(EngineKind.OLLAMA, reachable=False, text=error.title, remedy=error.remedy)
-        if choice.engine is EngineKind.STARTER:
+        if choice is not None and choice.engine is EngineKind.STARTER:
             return await self._starter_status(f"Ollama at {api.base_url} has no model that can chat; ")
         text = f"Ollama {version} answers at {api.base_url}"
         return EngineStatus(EngineKind.OLLAMA, reachable=True, text=text, version=version)
@@ -212,7 +214,7 @@ class Engines:
         )
 
     async def _starter_endpoint(self, model: str) -> ModelEndpoint:
-        if _with_tag(model) != _with_tag(STARTER_MODEL):
+        if full_model_name(model) != full_model_name(STARTER_MODEL):
             raise SophosError(
                 ErrorCode.MODEL_UNAVAILABLE,
                 f"The built-in starter does not have the model {model}; it has {STARTER_MODEL}",
@@ -238,12 +240,7 @@ class Engines:
 
 def _match(name: str, tags: Sequence[ModelTag]) -> ModelTag | None:
     """The tag with this name; a name without tag means `:latest`."""
-    return next((tag for tag in tags if tag.name == name or tag.name == _with_tag(name)), None)
-
-
-def _with_tag(name: str) -> str:
-    """The full name; the colon of a registry's port is not one of a tag."""
-    return name if ":" in name.rpartition("/")[2] else f"{name}:latest"
+    return next((tag for tag in tags if tag.name == name or tag.name == full_model_name(name)), None)
 
 
 def _file_size(starter: StarterProcess) -> int | None:

@@ -5,9 +5,10 @@ machine bypass proxies, and no connection is kept, so that a restarted Ollama is
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import httpx
 
@@ -17,6 +18,9 @@ from sophos_desktop.foundation.loopback import is_loopback
 
 ANSWER_SECONDS = 30.0
 CONNECT_SECONDS = 5.0
+# An entry of the list takes under 1 kB: room for tens of thousands of models, and a bound on the memory that
+# whatever else answers at the address can take.
+LARGEST_ANSWER_BYTES = 32 * 1024 * 1024
 
 _EMBEDDING_FAMILIES = frozenset({"bert", "nomic-bert", "xlm-roberta", "gte", "jina-bert-v2"})
 _VISION_FAMILIES = frozenset({"clip", "mllama"})
@@ -87,16 +91,17 @@ class OllamaApi:
     ) -> Mapping[str, Any]:
         timeout = httpx.Timeout(timeout_seconds, connect=min(timeout_seconds, CONNECT_SECONDS))
         try:
-            response = await self._http().request(method, path, json=body, timeout=timeout)
+            async with self._http().stream(method, path, json=body, timeout=timeout) as response:
+                content = await self._content(response, path)
         except (httpx.TransportError, httpx.InvalidURL, ValueError, ImportError) as error:
             # The last two: a proxy in the environment that cannot be used.
             raise unreachable(self.base_url, error) from error
-        words = _error_words(response)
+        words = _error_words(response, content)
         if response.status_code >= 400:
             raise self._refused(response.status_code, words, body)
         try:
-            answer = response.json()
-        except ValueError:
+            answer = json.loads(content)
+        except (ValueError, RecursionError):
             answer = None
         if not isinstance(answer, dict):
             raise SophosError(
@@ -105,6 +110,27 @@ class OllamaApi:
                 "Set `engine.host` to the address where Ollama runs",
             )
         return answer
+
+    async def _content(self, response: httpx.Response, path: str) -> bytes:
+        """The whole body. Raises SophosError ENGINE_ERROR beyond the bound, httpx.TransportError."""
+        announced = response.headers.get("content-length", "")
+        if announced.isdecimal() and int(announced) > LARGEST_ANSWER_BYTES:
+            raise self._too_large(path)
+        content = bytearray()
+        async with aclosing(cast(AsyncGenerator[bytes, None], response.aiter_bytes())) as chunks:
+            async for chunk in chunks:
+                content += chunk
+                if len(content) > LARGEST_ANSWER_BYTES:
+                    raise self._too_large(path)
+        return bytes(content)
+
+    def _too_large(self, path: str) -> SophosError:
+        return SophosError(
+            ErrorCode.ENGINE_ERROR,
+            f"The answer to {path} at {self.base_url} is larger than "
+            f"{LARGEST_ANSWER_BYTES // (1024 * 1024)} MB, and was not read to its end",
+            "See what answers there: Ollama's own answers are far smaller",
+        )
 
     def _refused(self, status: int, words: str, body: Mapping[str, Any] | None) -> SophosError:
         if status == 503:
@@ -218,12 +244,12 @@ def _families(details: Any) -> frozenset[str]:
     return frozenset(str(name) for name in [*names, details.get("family")] if name)
 
 
-def _error_words(response: httpx.Response) -> str:
+def _error_words(response: httpx.Response, content: bytes) -> str:
     """The engine's own words for an error, or the beginning of whatever came."""
     try:
-        answer = json.loads(response.content)
-    except ValueError:
+        answer = json.loads(content)
+    except (ValueError, RecursionError):
         answer = None
     if isinstance(answer, dict) and answer.get("error"):
         return str(answer["error"])
-    return response.text.strip()[:200] or response.reason_phrase
+    return content[:2000].decode("utf-8", "replace").strip()[:200] or response.reason_phrase

@@ -10,7 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sophos_desktop.core.domain.conversation import Conversation, Message, MessageState, Role, ToolCall
+from sophos_desktop.core.domain.conversation import (
+    AttachmentRef,
+    Conversation,
+    Message,
+    MessageState,
+    Role,
+    ToolCall,
+)
 from sophos_desktop.core.domain.durations import between, duration
 from sophos_desktop.core.domain.ports import ToolAttempt
 from sophos_desktop.core.domain.run import RunRecord, RunStatus
@@ -106,11 +113,17 @@ def _message(message: Message) -> list[str]:
     text = closed(message.text).strip("\n")
     if text:
         blocks.append(text)
+    blocks += [_attached(kept) for kept in message.attachments]
     if message.state in _STATES:
         blocks.append(_STATES[message.state])
-    elif not text and not message.tool_calls:
+    elif not text and not message.tool_calls and not message.attachments:
         blocks.append("*No text*")
     return blocks
+
+
+def _attached(kept: AttachmentRef) -> str:
+    size = words_of_size(kept.size_bytes)
+    return escaped(f"[attached: {kept.name}, {size}, attachment {kept.sha256[:8]}]")
 
 
 def _result(message: Message) -> Iterator[str]:

@@ -19,6 +19,10 @@ class RestartPolicy:
     window_seconds: float = 120.0
 
 
+NO_RESTARTS = RestartPolicy(failures=1)
+"""For a program that only looks how servers stand: the first failure is what it came to see."""
+
+
 class Backoff:
     """The failures of one server. Lives as long as its task."""
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sophos_desktop.core.domain.ports import ChildRecords
+from sophos_desktop.core.mcp_host.command_lines import right_form
 from sophos_desktop.core.mcp_host.environment import TOKEN_VARIABLE, ChildEnvironment, child_environment
 from sophos_desktop.core.mcp_host.program_file import (
     extensions_of,
@@ -122,6 +123,9 @@ def _not_found(command: str, named: str, folders: int, unusable: str | None) -> 
     if unusable is not None:
         why = why_no_program(unusable) or "it is not a program"
         text = f"the command {unusable} was found but cannot be started: {why}"
+        return _NotFound(command, folders, reason=text, final=says_where)
+    if (form := right_form(command, is_program_file)) is not None:
+        text = f"the command {command} holds its arguments too; {form} in mcp.json"
         return _NotFound(command, folders, reason=text, final=says_where)
     if says_where:
         text = f"the command {named} does not exist; correct it in mcp.json"

@@ -7,7 +7,7 @@ shipped one) in force and is a notice; an entry that cannot be used is a server 
 import json
 import re
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,10 @@ from typing import Any
 from sophos_desktop.core.domain.events import Notice
 from sophos_desktop.core.domain.fingerprints import server_fingerprint
 from sophos_desktop.core.mcp_host.config_file import ConfigLayer, read_layer
+from sophos_desktop.core.mcp_host.foreign_entries import question_in
 
 # `${NAME}`; `${env:NAME}` as VS Code and Cursor write it; `${NAME:-default}` as Claude Code does.
 _VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
-_INPUT = re.compile(r"\$\{input:([^}]*)\}")
 _APPROVALS = ("allow", "ask", "deny")
 # What says how a server is reached, under the names that programs have for it.
 URL_FIELDS = ("url", "serverUrl", "httpUrl")
@@ -184,7 +184,7 @@ def parse_entry(name: str, entry: object, *, built_in: bool = False) -> ServerCo
         initialize_timeout_seconds=_seconds(entry, "initialize_timeout_seconds"),
         trusted=entry.get("trusted", False),
         built_in=built_in,
-        fingerprint=server_fingerprint(command, args, url),
+        fingerprint=server_fingerprint(command, args, url, entry.get("cwd"), entry.get("env")),
         unknown={key: value for key, value in entry.items() if key not in _KNOWN_FIELDS},
     )
 
@@ -195,6 +195,8 @@ def _problem_of(name: str, entry: Mapping[str, Any]) -> str | None:
         return wrong
     if isinstance(entry.get("command"), list):
         return '"command" must be one text: write its first part there and the others into "args"'
+    if isinstance(entry.get("command"), dict):
+        return '"command" must be one text: write its "path" there, and "args" and "env" beside it'
     for key in ("command", "cwd", *URL_FIELDS):
         if key in entry and (not isinstance(entry[key], str) or not entry[key].strip()):
             return f'"{key}" must be a text that is not empty'
@@ -214,11 +216,24 @@ def _problem_of(name: str, entry: Mapping[str, Any]) -> str | None:
         value = entry.get(key, 1)
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
             return f'"{key}" must be a number above 0'
+    for key in ("command", "args", "cwd", "env", "headers", *URL_FIELDS):
+        if any(_is_no_text(text) for text in _texts_in(entry.get(key))):
+            return f'"{key}" has a NUL or half a character in it, which no program can be given'
     if entry.get("disabled") is True:
         return None
     if "command" not in entry and not any(key in entry for key in URL_FIELDS):
         return 'it needs a "command" or a "url"'
     return _problem_of_other_programs(entry)
+
+
+def _texts_in(value: object) -> Iterable[str]:
+    if isinstance(value, dict):
+        return [*value, *value.values()]
+    return value if isinstance(value, list) else [value] if isinstance(value, str) else []
+
+
+def _is_no_text(text: str) -> bool:
+    return "\0" in text or any("\ud800" <= sign <= "\udfff" for sign in text)
 
 
 def problem_of_name(name: str) -> str | None:
@@ -240,9 +255,7 @@ def _problem_of_other_programs(entry: Mapping[str, Any]) -> str | None:
             'the old transport "sse" is not spoken here; take the address for streamable HTTP '
             'from the server\'s documentation, and "type": "http"'
         )
-    texts = [*entry.get("args", ()), *entry.get("env", {}).values(), *entry.get("headers", {}).values()]
-    asked = next((found[1] for text in texts if (found := _INPUT.search(text)) is not None), None)
-    if asked is not None:
+    if (asked := question_in(entry)) is not None:
         return (
             f"${{input:{asked}}} is a question that VS Code asks; put the value into a variable of your "
             "environment and write ${ITS_NAME} here"

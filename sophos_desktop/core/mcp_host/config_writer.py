@@ -7,6 +7,7 @@ written; and a change that would come out as anything else than what was meant i
 
 import copy
 import json
+import re
 import stat
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,9 +16,9 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from sophos_desktop.core.domain.errors import ErrorCode, SophosError
+from sophos_desktop.core.domain.errors import ErrorCode, SophosError, full_disk
 from sophos_desktop.core.mcp_host import commented_json
-from sophos_desktop.core.mcp_host.config import CONNECTION_FIELDS, parse_entry, problem_of_name
+from sophos_desktop.core.mcp_host.config import CONNECTION_FIELDS, URL_FIELDS, parse_entry, problem_of_name
 from sophos_desktop.core.mcp_host.config_file import OWN_PLACE, servers_of
 from sophos_desktop.foundation.atomic_file import write_atomically
 from sophos_desktop.foundation.small_file import LARGEST_BYTES, refuse_special
@@ -26,6 +27,7 @@ LOCK_SECONDS = 10.0
 _USER_ONLY = 0o600
 # What an entry that takes another's place does not inherit: how that one was reached, and the user's word.
 _NOT_INHERITED = CONNECTION_FIELDS | {"type", "transport", "trusted", "disabled"}
+_WEB_ADDRESS = re.compile(r"\s*(?:https?://|\$\{)", re.IGNORECASE)
 _FORBIDDEN_IN_NAMES = frozenset('/\\"')
 
 
@@ -102,7 +104,7 @@ class McpConfigWriter:
                 "Try again when it is done",
             ) from error
         except OSError as error:
-            raise SophosError(
+            raise full_disk(error, self._path) or SophosError(
                 ErrorCode.BAD_REQUEST,
                 f"{self._path} cannot be changed: {error.strerror or error}",
                 "Give your user the right to write the file and its folder",
@@ -199,36 +201,6 @@ class _Document:
         )
 
 
-def pasted_servers(text: str) -> Mapping[str, Mapping[str, Any]]:
-    """The servers of a document that another program's documentation shows, by name.
-
-    Raises SophosError BAD_REQUEST with what is wrong with it."""
-    remedy = 'Paste an object such as {"mcpServers": {"name": {"command": "npx", "args": ["-y", "package"]}}}'
-    text = text.removeprefix("\ufeff").strip()
-    if text.startswith('"'):  # documentation often shows what goes between the braces
-        text = f"{{{text}}}"
-    try:
-        document = commented_json.parse(text)
-    except json.JSONDecodeError as error:
-        title = f"What was pasted is not JSON: {error.msg} (line {error.lineno}, column {error.colno})"
-        raise SophosError(ErrorCode.BAD_REQUEST, title, remedy) from None
-    except (ValueError, RecursionError):
-        raise SophosError(ErrorCode.BAD_REQUEST, "What was pasted cannot be read as JSON", remedy) from None
-    try:
-        if not isinstance(document, dict):
-            raise ValueError("what was pasted is not an object that holds servers by name")
-        _, servers = servers_of(document)
-    except ValueError as error:
-        raise SophosError(ErrorCode.BAD_REQUEST, _as_title(str(error)), remedy) from None
-    if any(key in CONNECTION_FIELDS for key, value in servers.items() if not isinstance(value, dict)):
-        title = "What was pasted is one server without its name"
-        raise SophosError(ErrorCode.BAD_REQUEST, title, remedy)
-    found = {name: entry for name, entry in servers.items() if not name.startswith("$")}
-    if not found:
-        raise SophosError(ErrorCode.BAD_REQUEST, "What was pasted holds no server", remedy)
-    return found
-
-
 def _is_taken(name: str, servers: Mapping[str, Any], shipped: Collection[str]) -> bool:
     entry = servers.get(name)
     if isinstance(entry, dict) and set(entry) == {"disabled"}:
@@ -236,12 +208,12 @@ def _is_taken(name: str, servers: Mapping[str, Any], shipped: Collection[str]) -
     return name in servers or name in shipped
 
 
-def _refuse(name: str, entry: object) -> None:
+def _refuse(name: str, entry: Mapping[str, Any]) -> None:
     """Raises SophosError BAD_REQUEST for a name or an entry that could not be used."""
     wrong = problem_of_name(name)
     if wrong is None and (_FORBIDDEN_IN_NAMES & set(name) or name.startswith((".", "-", "$"))):
         wrong = "its name must not begin with . - or $, nor have a slash, a backslash or a quotation mark"
-    wrong = wrong or parse_entry(name, entry).problem
+    wrong = wrong or parse_entry(name, entry).problem or _connection_problem(entry)
     if wrong is not None:
         shown = json.dumps(name if len(name) <= 40 else name[:39] + "…")
         raise SophosError(
@@ -249,5 +221,12 @@ def _refuse(name: str, entry: object) -> None:
         )
 
 
-def _as_title(text: str) -> str:
-    return text[:1].upper() + text[1:]
+def _connection_problem(entry: Mapping[str, Any]) -> str | None:
+    """What is known to be no way to a server when it is added, and is found at its start in a file."""
+    addresses = [key for key in URL_FIELDS if key in entry]
+    if addresses and "command" in entry:
+        return f'it has a "command" and a "{addresses[0]}"; leave one of them out'
+    for key in addresses:
+        if not _WEB_ADDRESS.match(entry[key]):
+            return f'its "{key}" must begin with http:// or https://'
+    return None

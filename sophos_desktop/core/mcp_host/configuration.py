@@ -3,15 +3,17 @@
 Invariant: only the user's file is ever written; what is shipped is switched off there, not removed.
 """
 
+import shutil
 from collections.abc import Mapping
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from sophos_desktop.core.domain.errors import ErrorCode, SophosError
+from sophos_desktop.core.mcp_host.command_lines import right_form
 from sophos_desktop.core.mcp_host.config import LoadedConfig, McpConfigSource
-from sophos_desktop.core.mcp_host.config_writer import McpConfigWriter, pasted_servers
-
-_FOR_THE_USER_TO_SAY = ("trusted", "approval")
+from sophos_desktop.core.mcp_host.config_writer import McpConfigWriter
+from sophos_desktop.core.mcp_host.pasting import Pasted, pasted_servers
 
 
 class Removal(Enum):
@@ -41,20 +43,18 @@ class McpConfiguration:
         """Add servers by name. A shipped one that is switched off may be replaced without saying so.
 
         Raises SophosError BAD_REQUEST, CONFIG_INVALID."""
+        for name, entry in entries.items():
+            _refuse_command_line(name, entry.get("command"))
         self._writer.put(entries, replace=replace, shipped=self._source.shipped_names())
 
-    def add_pasted(self, text: str, *, replace: bool) -> tuple[str, ...]:
-        """Add the servers of a document as another program's documentation shows it; gives their names.
-
-        Whom to trust and what to allow is not for a page on the web to say: both are left out.
+    def add_pasted(self, text: str, *, replace: bool, name: str | None = None) -> Pasted:
+        """Add the servers of a document as another program's documentation shows it; gives what was written.
+        `name`: what to call the one server that is in it.
 
         Raises SophosError BAD_REQUEST, CONFIG_INVALID."""
-        entries = {
-            name: {key: value for key, value in entry.items() if key not in _FOR_THE_USER_TO_SAY}
-            for name, entry in pasted_servers(text).items()
-        }
-        self.add(entries, replace=replace)
-        return tuple(entries)
+        pasted = pasted_servers(text, name)
+        self.add(pasted.servers, replace=replace)
+        return pasted
 
     def remove(self, name: str) -> Removal:
         """Take a server out of the user's file; switch a shipped one off there.
@@ -69,3 +69,20 @@ class McpConfiguration:
     def withdraw_trust(self, name: str) -> None:
         """Take `"trusted"` out of the user's entry, if it is there. Raises SophosError CONFIG_INVALID."""
         self._writer.remove_field(name, "trusted")
+
+
+def _refuse_command_line(name: str, command: object) -> None:
+    """Raises SophosError BAD_REQUEST for a program and its arguments in one text."""
+    if (
+        not isinstance(command, str)
+        or "${" in command
+        or shutil.which(Path(command).expanduser()) is not None
+    ):
+        return
+    form = right_form(command, lambda path: shutil.which(path) is not None)
+    if form is not None:
+        raise SophosError(
+            ErrorCode.BAD_REQUEST,
+            f"The server “{name}” cannot be added: its command holds its arguments too",
+            f"{form[:1].upper()}{form[1:]}; nothing was written",
+        )

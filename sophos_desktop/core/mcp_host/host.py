@@ -82,7 +82,8 @@ class ToolHost:
     ) -> ToolResult:
         """Call a tool. Arguments that do not fit give an error result, and nothing is sent.
 
-        Raises ToolServerDown (nothing was sent) or ToolCallLost (outcome unknown).
+        Raises ToolServerDown (nothing was sent), ToolChanged (nor then: the server defines the tool
+        otherwise than `spec`) or ToolCallLost (outcome unknown).
         """
         server = self._servers.get(spec.server)
         if server is None:
@@ -96,7 +97,7 @@ class ToolHost:
         problem = await arguments.check((current or spec).input_schema, args)
         if problem is not None:
             return ToolResult(problem, is_error=True)
-        return await server.call(spec.tool, args, observe)
+        return await server.call(spec.tool, args, observe, fingerprint=spec.fingerprint)
 
     async def problem_with(self, spec: ToolSpec, args: Mapping[str, Any]) -> str | None:
         """What is wrong with arguments, by the tool's schema; None if they fit. Nothing is sent."""
@@ -120,15 +121,18 @@ class ToolHost:
 
         return unsubscribe
 
-    async def restart(self, name: str) -> ServerStatus:
-        """Start a server anew and wait until that succeeded or failed. Raises SophosError NOT_FOUND."""
+    async def restart(self, name: str, *, who: str = "", patience_seconds: float = 0.0) -> ServerStatus:
+        """Start a server anew and wait until that succeeded or failed. Raises SophosError NOT_FOUND.
+
+        Calls that are under way may take `patience_seconds` more, while new ones wait for the new life; then
+        they are cut off, and `who` asked for it is part of what is said of them."""
         server = self._servers.get(name)
         if server is None:
             known = ", ".join(self._servers) or "none"
             raise SophosError(
                 ErrorCode.NOT_FOUND, f'There is no tool server "{name}"', f"Configured servers: {known}."
             )
-        await server.restart()
+        await server.restart(who=who, patience_seconds=patience_seconds)
         return server.status()
 
     def trust(self, name: str, *, trusted: bool) -> None:

@@ -48,6 +48,7 @@ class HttpEnd:
 SESSION_LOST = HttpEnd("It no longer knows the session", again=True)
 BROKEN = HttpEnd("The connection to it broke before it had answered", again=True)
 TOO_LARGE = HttpEnd("It sent a message that is too large")
+UNREADABLE = HttpEnd("It answered with something that is no message of the protocol", _ADDRESS)
 NO_ANSWER = HttpEnd("It ended its response without an answer")
 
 

@@ -4,15 +4,13 @@ Invariant: whatever the bytes are, there come out messages, ValueError or Messag
 stream never grows over its bound.
 """
 
-import json
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mcp.types import INTERNAL_ERROR, ErrorData, JSONRPCError, JSONRPCMessage, RequestId
-from pydantic import ValidationError
+from mcp.types import JSONRPCMessage, RequestId
 
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+from sophos_desktop.core.mcp_host.wire_messages import is_answer, load, message_of, refusal
+
 _ECHOED_CHARACTERS = 4096
 
 
@@ -104,34 +102,15 @@ class EventParser:
 
 
 def messages_in(data: bytes, answers: RequestId | None) -> list[JSONRPCMessage]:
-    """The messages of a body or an event: one, or a batch as in the protocol of 2025-03-26. An error that
-    names no request is the answer to `answers`. Raises ValueError for what is no message."""
-    value = _load(data)
+    """The messages of a body or an event: one, or a batch as in the protocol of 2025-03-26. What has the
+    shape of an answer but names no request answers `answers`. Raises ValueError for what is no message."""
+    value = load(data)
     return [_message(item, answers) for item in (value if isinstance(value, list) else [value])]
 
 
 def _message(value: object, answers: RequestId | None) -> JSONRPCMessage:
-    if isinstance(value, dict) and "error" in value and value.get("id") is None and answers is not None:
+    if answers is not None and isinstance(value, dict) and value.get("id") is None and is_answer(value):
+        if "error" not in value:
+            return refusal(answers)  # a result says whose it is
         value = {**value, "id": answers}
-    try:
-        return JSONRPCMessage.model_validate(value)
-    except (ValidationError, RecursionError):
-        if isinstance(value, dict) and "method" not in value and ("result" in value or "error" in value):
-            request_id = value.get("id")
-            if isinstance(request_id, int | str) and not isinstance(request_id, bool):
-                words = "it answered with something that is no result of the protocol"
-                error = ErrorData(code=INTERNAL_ERROR, message=words)
-                return JSONRPCMessage(JSONRPCError(jsonrpc="2.0", id=request_id, error=error))
-        raise ValueError("no message of the protocol") from None
-
-
-def _load(data: bytes) -> object:
-    try:
-        value = json.loads(data)
-        if not _SURROGATE.search(data):
-            return value
-        # Halves of surrogate pairs are no text that could be stored or sent on.
-        text = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass")
-        return json.loads(text.decode("utf-16", "replace"))
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
+    return message_of(value)

@@ -10,7 +10,6 @@ import asyncio
 import logging
 import math
 from collections.abc import Callable, Mapping
-from contextlib import aclosing
 from types import TracebackType
 
 import anyio
@@ -51,27 +50,23 @@ from sophos_desktop.core.mcp_host.http_exchange import (
     HttpLimits,
     NotPossible,
     SessionHeaders,
-    body_of,
     check,
-    chunks_of,
     head_of,
     media_type,
 )
-from sophos_desktop.core.mcp_host.http_messages import (
-    EventParser,
-    MessageTooLarge,
-    ServerEvent,
-    messages_in,
-)
+from sophos_desktop.core.mcp_host.http_hearing import HttpHearing
+from sophos_desktop.core.mcp_host.http_messages import MessageTooLarge
 from sophos_desktop.core.mcp_host.stdio_transport import SentRequest
 from sophos_desktop.foundation.tasks import TaskOwner
 
 _log = logging.getLogger(__name__)
 _CLOSED = (anyio.ClosedResourceError, anyio.BrokenResourceError)
-_SHOWN_BYTES = 200
 _ACCEPTED_BODY_BYTES = 65536
 _NO_STREAM = (404, 405)
-_MAXIMUM_NOTICES = 64
+# What is on its way at once without anybody waiting for it, each over a connection of its own. Replies are
+# the server's to cause, by asking; the rest, such as that a call is cancelled, are as many as our own calls.
+_MAXIMUM_REPLIES = 64
+_MAXIMUM_NOTICES = 1_000
 
 
 class _Withdrawn(Exception):
@@ -85,6 +80,7 @@ class HttpTransport:
     write_stream: MemoryObjectSendStream[SessionMessage]
     _to_session: MemoryObjectSendStream[SessionMessage | Exception]
     _from_session: MemoryObjectReceiveStream[SessionMessage]
+    _hearing: HttpHearing
 
     def __init__(
         self,
@@ -117,6 +113,7 @@ class HttpTransport:
         # Without a bound, so that posting never waits; what lies there is bounded by the calls of the runs.
         streams = anyio.create_memory_object_stream[SessionMessage](math.inf)
         self.write_stream, self._from_session = streams
+        self._hearing = HttpHearing(self._to_session, self._session, self._limits, self._note)
         try:
             await self._client.start()
         except NotPossible as error:
@@ -134,8 +131,8 @@ class HttpTransport:
         await finish(TaskOwner(_report).spawn(self._leave(), "leave a tool server"))
 
     def post(self, message: JSONRPCMessage) -> None:
-        """Send a message that needs no answer, without waiting. After the end it is dropped. The request
-        that a `notifications/cancelled` names loses its connection."""
+        """Send a message that needs no answer, without waiting. It is dropped after the end, and where too
+        many are on their way. The request that a `notifications/cancelled` names loses its connection."""
         if self.ended.is_set():
             return
         root = message.root
@@ -165,9 +162,12 @@ class HttpTransport:
 
     def _begin(self, item: SessionMessage) -> None:
         root = item.message.root
-        is_reply = isinstance(root, JSONRPCResponse | JSONRPCError)
-        if is_reply and len(self._notices) >= _MAXIMUM_NOTICES:
-            self._note("it asks without taking our replies: one was dropped")
+        if isinstance(root, JSONRPCResponse | JSONRPCError):
+            if len(self._notices) >= _MAXIMUM_REPLIES:
+                self._note("it asks without taking our replies: one was dropped")
+                return
+        elif isinstance(root, JSONRPCNotification) and len(self._notices) >= _MAXIMUM_NOTICES:
+            self._note("it takes nothing: a message to it was dropped")
             return
         task = self._tasks.spawn(self._exchange(item), "exchange messages with a tool server")
         if isinstance(root, JSONRPCRequest):
@@ -230,9 +230,9 @@ class HttpTransport:
             if asked.initializes and not self._session.learn_id(response):
                 self._note("its session id cannot be sent back, and is not used")
             if kind == EVENTS:
-                await self._take_events(response, asked)
+                await self._hearing.take_events(response, asked)
             else:
-                await self._take(await body_of(response, self._limits.maximum_message_bytes), asked)
+                await self._hearing.take_body(response, asked)
         if not asked.is_answered and kind == JSON:
             raise Refused(NO_ANSWER, lost=True)
         await self._resume(asked)
@@ -250,7 +250,7 @@ class HttpTransport:
                     await check(response, self._client.secrets)
                     if media_type(response) != EVENTS:
                         raise Refused(BROKEN, lost=True)
-                    await self._take_events(response, asked)
+                    await self._hearing.take_events(response, asked)
             except Refused as error:
                 raise Refused(error.end, lost=True, ends=error.ends) from error
             except NotPossible as error:
@@ -295,7 +295,7 @@ class HttpTransport:
                         if media_type(response) != EVENTS:
                             return
                         was_open = True
-                        await self._take_events(response, asked)
+                        await self._hearing.take_events(response, asked)
             except _CLOSED:
                 return
             except Refused as refusal:
@@ -315,45 +315,6 @@ class HttpTransport:
             self._note("its own messages are no longer heard: it keeps closing the stream")
         else:
             self._end_with(problem)
-
-    async def _take_events(self, response: httpx.Response, asked: Asked) -> None:
-        """Pass on what a stream says until it ends or breaks. Raises MessageTooLarge."""
-        parser = EventParser(self._limits.maximum_message_bytes)
-        try:
-            async with asyncio.timeout(None) as patience, aclosing(chunks_of(response)) as chunks:
-                async for chunk in chunks:
-                    for event in parser.feed(chunk):
-                        await self._take_event(event, asked)
-                    if asked.is_answered and patience.when() is None:
-                        # To its end, so that the connection can be used again; but not for long.
-                        now = asyncio.get_running_loop().time()
-                        patience.reschedule(now + self._limits.rest_seconds)
-        except (TimeoutError, httpx.HTTPError):
-            return
-
-    async def _take_event(self, event: ServerEvent, asked: Asked) -> None:
-        # An event that only sets the pause brings nothing: else it could make us ask for ever.
-        asked.events += bool(event.data.strip()) or event.event_id not in (None, asked.event_id)
-        asked.event_id = event.event_id or asked.event_id
-        if event.retry_seconds is not None:
-            asked.retry_seconds = event.retry_seconds
-        if event.name in ("", "message") and event.data.strip():
-            await self._take(event.data, asked)
-
-    async def _take(self, data: bytes, asked: Asked) -> None:
-        try:
-            messages = messages_in(data, asked.request_id)
-        except ValueError:
-            shown = without_secrets(data[:_SHOWN_BYTES].decode("utf-8", "replace"), self._client.secrets)
-            self._note(f"no message: {' '.join(shown.split())}")
-            return
-        for message in messages:
-            root = message.root
-            if isinstance(root, JSONRPCResponse | JSONRPCError) and str(root.id) == str(asked.request_id):
-                asked.is_answered = True
-                if asked.initializes and isinstance(root, JSONRPCResponse):
-                    self._session.learn_version(root.result)
-            await self._to_session.send(SessionMessage(message))
 
     # The end.
 

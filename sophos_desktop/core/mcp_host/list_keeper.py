@@ -22,11 +22,30 @@ class ListKeeper:
         self._quiet_seconds = limits.list_quiet_seconds
         self._deadline_seconds = deadline_seconds
         self._changed = asyncio.Event()
+        self._said = 0
+        self._known = 0
+        self._read_again = asyncio.Event()
+        self._ended = False
         self.was_read = asyncio.Event()
 
     def changed(self) -> None:
         """The server said that the list is another now."""
+        self._said += 1
         self._changed.set()
+
+    async def up_to_date(self) -> None:
+        """Wait until the list was read, or that was tried, after every change that was said before.
+
+        What a server changes without saying so, or says while the next call is on its way to it, nobody can
+        know: this is as near to the moment of a call as a client can come."""
+        said = self._said
+        while self._known < said and not self._ended:
+            await self._read_again.wait()
+
+    def _let_go(self, known: int, *, ended: bool = False) -> None:
+        self._known, self._ended = known, ended
+        self._read_again.set()
+        self._read_again = asyncio.Event()
 
     async def keep(self, note: Callable[[str], None], *, read_at_once: bool) -> None:
         """Read the list whenever it changed, until the session has ended."""
@@ -39,16 +58,19 @@ class ListKeeper:
                     await self._until_quiet()
                 read_at_once = False
                 self._changed.clear()
+                said = self._said
                 try:
                     async with asyncio.timeout(self._deadline_seconds):
                         await self._read()
                 except (TimeoutError, session_module.SessionRefused) as error:
                     note(f"{self._method} could not be read: {error if str(error) else 'no answer'}")
                 self.was_read.set()
+                self._let_go(said)
         except session_module.SessionLost:
             return
         finally:
             self.was_read.set()
+            self._let_go(self._known, ended=True)
 
     async def _until_quiet(self) -> None:
         """Wait until no change has come for a moment; a server that never rests is read all the same."""

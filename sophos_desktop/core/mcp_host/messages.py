@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, eq=False)
 class Call:
-    """A tool call on its way. `taken`: its task has begun, so its own time-out runs."""
+    """A tool call on its way. `taken`: its task has begun, so its own time-out runs; `cut`: what is done to
+    its server if it is about to be cut off on purpose, in words; `fingerprint`: the definition that it is
+    meant for, empty for any."""
 
     tool: str
     arguments: Mapping[str, Any]
@@ -26,6 +28,8 @@ class Call:
     observe: ToolObserver | None
     outcome: "asyncio.Future[ToolResult]"
     taken: bool = False
+    cut: str = ""
+    fingerprint: str = ""
 
     @property
     def abandoned(self) -> bool:
@@ -41,7 +45,7 @@ class Call:
         except (ToolCallLost, ToolServerDown) as error:
             self.fail(error)
         except BaseException:  # also cancelled: the server ended, or it is being stopped in mid-call
-            how = "ended" if session.ended.is_set() else "was stopped"
+            how = self.cut or ("ended" if session.ended.is_set() else "was stopped")
             text = f"The tool server {how} during the call of {self.tool}"
             if sent.request_id is None:
                 self.fail(ToolServerDown(text))
@@ -60,9 +64,12 @@ class Call:
 
 @dataclass(slots=True, eq=False)
 class Restart:
-    """Somebody asked for a restart and waits for its end."""
+    """Somebody asked for a restart and waits for its end. `who`: in words, empty for the user of this
+    process; `patience_seconds`: how long calls that are under way may still take."""
 
     done: "asyncio.Future[None]"
+    who: str = ""
+    patience_seconds: float = 0.0
 
     @property
     def abandoned(self) -> bool:

@@ -8,6 +8,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sophos_desktop.core.domain.ports import ToolChanged
 from sophos_desktop.core.domain.specs import ServerState
 from sophos_desktop.core.mcp_host import loading
 from sophos_desktop.core.mcp_host.config import ServerConfig
@@ -45,6 +46,7 @@ class ServerLife:
         self._inbox = inbox
         self._deadline_seconds = config.initialize_timeout_seconds or surroundings.limits.initialize_seconds
         self._keepers: dict[str, ListKeeper] = {}
+        self._under_way: dict[asyncio.Task[None], Call] = {}
 
     async def live(self) -> Ending:
         """Connect, serve, and say why it ended."""
@@ -108,6 +110,7 @@ class ServerLife:
                 self._begin_call(message, session, tasks)
             elif isinstance(message, Restart):
                 self._inbox.keep(message)
+                await self._let_calls_end(message)
                 return Ending("A restart was asked for", again=True, served=True, asked_for=True)
             elif message.session is session:
                 self._board.enter(ServerState.RESTARTING, "It ended.")
@@ -116,14 +119,40 @@ class ServerLife:
     def _begin_call(self, call: Call, session: "ServerSession", tasks: TaskOwner) -> None:
         if call.abandoned:
             return
-        work = tasks.spawn(call.perform(session), f"call {call.tool} of {self._config.name}")
+        work = tasks.spawn(self._perform(call, session), f"call {call.tool} of {self._config.name}")
+
+        self._under_way[work] = call
 
         def on_done(_: "asyncio.Task[None]") -> None:
+            self._under_way.pop(work, None)
             if not call.taken and not call.abandoned:
                 self._inbox.keep(call)  # the life ended before the task had its first turn
 
         work.add_done_callback(on_done)
         call.outcome.add_done_callback(lambda _: work.cancel())
+
+    async def _perform(self, call: Call, session: "ServerSession") -> None:
+        """Make the call, unless the server has said by now that its tool is another one."""
+        await self._keepers["tools"].up_to_date()
+        offered = {tool.tool: tool.fingerprint for tool in self._board.offered()}
+        if call.fingerprint and offered.get(call.tool) != call.fingerprint:
+            name = self._config.name
+            call.fail(
+                ToolChanged(f'The tool server "{name}" changed its tool "{call.tool}" just before the call')
+            )
+            return
+        await call.perform(session)
+
+    async def _let_calls_end(self, restart: Restart) -> None:
+        """Wait for the calls under way as long as the restart may wait; those that are left learn why they
+        are cut off. New calls stay in the box meanwhile."""
+        if self._under_way and restart.patience_seconds > 0:
+            text = "Being started again as soon as the calls under way have ended."
+            self._board.enter(ServerState.RESTARTING, text)
+            await asyncio.wait(tuple(self._under_way), timeout=restart.patience_seconds)
+        by = f" by {restart.who}" if restart.who else ""
+        for call in self._under_way.values():
+            call.cut = f'"{self._config.name}" was restarted{by}'
 
     async def _ended(self, connection: Connection, *, served: bool) -> Ending:
         end = await connection.end(served=served)

@@ -1,8 +1,9 @@
 """Reads what a server says of its own accord: notifications and requests.
 
-Invariant: nothing that a server says here raises, waits or is believed to be well-formed; every request is
-answered at once, with the protocol's "method not found" where we do not offer what it asks for (sampling,
-elicitation, roots); the library's session sees nothing but the answers that somebody waits for.
+Invariant: nothing that a server says here raises, waits or is believed to be well-formed; every request
+whose id can be sent back is answered at once, with the protocol's "method not found" where we do not offer
+what it asks for (sampling, elicitation, roots); the library's session sees nothing but the answers that
+somebody waits for.
 """
 
 import json
@@ -42,6 +43,9 @@ _DECLINED = {
     "roots/list": "It asked for the folders it may use",
 }
 _SHOWN_ID_CHARACTERS = 40
+# The protocol asks for numbers or short texts. Ids are sent back: with a bound on how many replies wait, this
+# is the bound on what they hold.
+_LONGEST_ID_CHARACTERS = 4_096
 
 
 class ServerTalk:
@@ -93,6 +97,9 @@ class ServerTalk:
             self._calls.said(ToolNote("log", _log_text(params), level=known))
 
     def _reply(self, request: JSONRPCRequest) -> None:
+        if isinstance(request.id, str) and len(request.id) > _LONGEST_ID_CHARACTERS:
+            self._tail.note("a request was dropped: its id is too long to be sent back")
+            return
         if request.method == "ping":
             answer = JSONRPCResponse(jsonrpc="2.0", id=request.id, result={})
             self._post(JSONRPCMessage(answer))

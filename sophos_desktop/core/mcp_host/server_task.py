@@ -73,13 +73,21 @@ class ServerTask:
         await self._board.settle(timeout_seconds)
 
     async def call(
-        self, tool: str, arguments: Mapping[str, Any], observe: ToolObserver | None = None
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        observe: ToolObserver | None = None,
+        *,
+        fingerprint: str = "",
     ) -> ToolResult:
-        """Call a tool; a server that is down is started for it. Raises ToolServerDown, ToolCallLost."""
+        """Call a tool as it is defined; a server that is down is started for it.
+
+        Raises ToolServerDown, ToolChanged, ToolCallLost."""
         timeout = self.config.timeout_seconds or self._shared.limits.call_seconds
         if not self._runs():
             raise self._down()
-        call = Call(tool, arguments, timeout, observe, asyncio.get_running_loop().create_future())
+        outcome = asyncio.get_running_loop().create_future()
+        call = Call(tool, arguments, timeout, observe, outcome, fingerprint=fingerprint)
         self._inbox.put(call)
         try:
             await asyncio.wait([call.outcome], timeout=timeout)
@@ -97,11 +105,11 @@ class ServerTask:
             self.config = replace(self.config, trusted=trusted)
             self._board.trust(trusted=trusted)
 
-    async def restart(self) -> None:
-        """Start the server anew and wait until that succeeded or failed."""
+    async def restart(self, *, who: str = "", patience_seconds: float = 0.0) -> None:
+        """Start the server anew and wait until that succeeded or failed; see `Restart`."""
         if not self._runs():
             return
-        request = Restart(asyncio.get_running_loop().create_future())
+        request = Restart(asyncio.get_running_loop().create_future(), who, patience_seconds)
         self._inbox.put(request)
         await request.done
 

@@ -5,28 +5,24 @@ before it was written is never written, and one that was written is known by its
 """
 
 import asyncio
-import json
 import logging
 import math
-import re
 from dataclasses import dataclass
 from types import TracebackType
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import ClientMessageMetadata, SessionMessage
-from mcp.types import INTERNAL_ERROR, ErrorData, JSONRPCError, JSONRPCMessage, JSONRPCRequest, RequestId
-from pydantic import ValidationError
+from mcp.types import JSONRPCMessage, JSONRPCRequest, RequestId
 
 from sophos_desktop.core.mcp_host.child import ServerChild
 from sophos_desktop.core.mcp_host.stderr_tail import StderrTail
+from sophos_desktop.core.mcp_host.wire_messages import load, message_of, refusal, unread_answer_id
 from sophos_desktop.foundation.tasks import TaskOwner
 
 _log = logging.getLogger(__name__)
 _SHOWN_CHARACTERS = 200
 _MAXIMUM_WAITING_MESSAGES = 1_000
-_ANSWER_ID = re.compile(rb'"id"\s*:\s*([0-9]{1,15})\s*[,}]')
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 @dataclass
@@ -110,48 +106,14 @@ class StdioTransport:
     def _parsed(self, line: bytes) -> JSONRPCMessage | None:
         if not line.strip():
             return None
-        value: object = None
         try:
-            # Six times faster on a line of 60 MB than letting pydantic parse it for each kind of message.
-            value = _load(line)
-            return JSONRPCMessage.model_validate(value)
-        except (ValueError, ValidationError, RecursionError):
-            if (refusal := _refusal(value) or _refusal_of_unread(line, value)) is not None:
-                return refusal
+            return message_of(load(line))
+        except ValueError:
+            if (request_id := unread_answer_id(line)) is not None:
+                return refusal(request_id)
             shown = line[:_SHOWN_CHARACTERS].decode("utf-8", "replace").strip()
             self._tail.note(f"stdout line {self._line_number}, no message: {shown}")
             return None
-
-
-def _refusal(value: object) -> JSONRPCMessage | None:
-    """Stands for an answer that is none of the protocol: who asked need not wait for the time-out."""
-    if not isinstance(value, dict) or "method" in value or not ("result" in value or "error" in value):
-        return None
-    request_id = value.get("id")
-    if isinstance(request_id, bool) or not isinstance(request_id, int | str):
-        return None
-    return _answer_for(request_id)
-
-
-def _answer_for(request_id: RequestId) -> JSONRPCMessage:
-    words = "it answered with something that is no result of the protocol"
-    error = ErrorData(code=INTERNAL_ERROR, message=words)
-    return JSONRPCMessage(JSONRPCError(jsonrpc="2.0", id=request_id, error=error))
-
-
-def _refusal_of_unread(line: bytes, value: object) -> JSONRPCMessage | None:
-    """The same for an answer that is no JSON, if its beginning says whose answer it is."""
-    found = _ANSWER_ID.search(line[:_SHOWN_CHARACTERS]) if value is None else None
-    return None if found is None or b'"method"' in line[:_SHOWN_CHARACTERS] else _answer_for(int(found[1]))
-
-
-def _load(line: bytes) -> object:
-    value = json.loads(line.decode("utf-8", "replace"))
-    if not _SURROGATE.search(line):
-        return value
-    # Halves of surrogate pairs are no text that could be stored or sent on.
-    text = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return json.loads(text)
 
 
 def _report(error: BaseException) -> None:

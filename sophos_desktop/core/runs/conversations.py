@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from sophos_desktop.core.agent.kept_results import whole_result
+from sophos_desktop.core.domain.call_records import CallRecord, call_records
 from sophos_desktop.core.domain.conversation import (
     Attachment,
     Conversation,
@@ -20,6 +21,7 @@ from sophos_desktop.core.domain.events import SCHEMA_VERSION
 from sophos_desktop.core.domain.run import RunRecord
 from sophos_desktop.core.domain.specs import ToolResult
 from sophos_desktop.core.runs import memory_facts
+from sophos_desktop.core.runs.damage import with_older_state
 from sophos_desktop.core.runs.erasing import Erasing
 from sophos_desktop.core.runs.memory_facts import MemoryFact, ToolCalls
 from sophos_desktop.core.runs.partials import partial_message
@@ -29,6 +31,8 @@ from sophos_desktop.core.store.trace import StoredEvent
 
 SHORTEST_PART = 4
 _NEW_CHAT_DRAFT = "draft"
+# Why a result cannot be had; what it added to the memory is unknown then, which keeps nobody from deleting.
+_NO_RESULT = (ErrorCode.NOT_FOUND, ErrorCode.THREAD_UNREADABLE, ErrorCode.STORE_CORRUPT)
 
 
 class Conversations:
@@ -71,11 +75,22 @@ class Conversations:
         return found
 
     async def messages(self, conversation_id: str) -> list[Message]:
-        """All messages, with partial answers at the end. Raises SophosError THREAD_UNREADABLE."""
-        thread = await self._stores.graph.read(conversation_id)
+        """All messages, with partial answers at the end. Raises SophosError THREAD_UNREADABLE, which says
+        the newest state that can be read: nobody goes back to it unasked."""
+        try:
+            thread = await self._stores.graph.read(conversation_id)
+        except SophosError as error:
+            raise await with_older_state(self._stores, conversation_id, error) from error
         partials = await self._stores.trace.partials(conversation_id)
         left = [partial for partial in partials if not thread.holds(partial.message_id)]
         return [*thread.to_domain(), *(partial_message(partial) for partial in left)]
+
+    async def call_records(self, conversation_id: str) -> Mapping[str, CallRecord]:
+        """What the journal has of each call that was sent or decided, by its id; needs no thread."""
+        return call_records(
+            await self._stores.journal.attempts(conversation_id),
+            await self._stores.journal.decisions(conversation_id),
+        )
 
     async def attachment(self, sha256_or_part: str) -> Attachment:
         """What is kept under a digest, or a beginning or ending of it of at least four characters.
@@ -139,6 +154,23 @@ class Conversations:
         events = await self._stores.trace.events(record.id, after_seq)
         fill = await self._texts(record, events)
         return [_to_json(event, fill) for event in events]
+
+    async def traces_of(self, run_ids: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+        """The same of runs of one conversation, whose thread is read once; gone ones are left out."""
+        told: dict[str, Sequence[StoredEvent]] = {}
+        record: RunRecord | None = None
+        for run_id in run_ids:
+            try:
+                record = await self.find_run(run_id)
+            except SophosError as error:
+                if error.code is not ErrorCode.NOT_FOUND:
+                    raise
+                continue
+            told[run_id] = await self._stores.trace.events(record.id, 0)
+        if record is None:
+            return {}
+        fill = await self._texts(record, [event for events in told.values() for event in events])
+        return {run_id: [_to_json(event, fill) for event in events] for run_id, events in told.items()}
 
     async def _texts(self, record: RunRecord, events: Sequence[StoredEvent]) -> "_Texts":
         if not any(event.event in ("message", "tool_result", "tool_call") for event in events):
@@ -206,7 +238,7 @@ class Conversations:
                 try:
                     result = await self.tool_result(conversation_id, attempt.tool_call_id)
                 except SophosError as error:
-                    if error.code not in (ErrorCode.NOT_FOUND, ErrorCode.THREAD_UNREADABLE):
+                    if error.code not in _NO_RESULT:
                         raise
                 found |= dict.fromkeys(memory_facts.facts_in(attempt.tool, result))
         return list(found)

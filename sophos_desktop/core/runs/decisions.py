@@ -17,10 +17,11 @@ from sophos_desktop.core.domain.specs import ToolSpec
 from sophos_desktop.core.runs.questions import undecided_questions
 from sophos_desktop.core.runs.stores import Stores
 from sophos_desktop.core.runs.tool_gate import PolicyGate
-from sophos_desktop.core.store.journal import stale_decision
+from sophos_desktop.core.store.deciding import Circumstances, stale_decision
 
 _UNCERTAIN_KINDS: tuple[DecisionKind, ...] = ("run-again", "skip", "result")
 _APPROVAL_KINDS: tuple[DecisionKind, ...] = ("allow", "deny")
+_SENDING_KINDS: tuple[DecisionKind, ...] = ("allow", "run-again")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +126,14 @@ class Decisions:
         """Record what the user chose; `tool_call_id` may be a unique ending. `always`: also for later calls
         of this tool, as long as its definition is the same.
 
-        Raises SophosError DECISION_STALE, BAD_REQUEST (it does not fit the question, or the arguments do not
-        fit the tool), AMBIGUOUS_ID."""
-        question = _chosen(await self.pending(conversation_id), tool_call_id)
+        Raises SophosError DECISION_STALE (the question is answered, or the tool was denied since it was
+        asked, which stands until it is taken back), BAD_REQUEST (it does not fit the question, or the
+        arguments do not fit the tool), AMBIGUOUS_ID."""
+        open_questions = await self.pending(conversation_id)
+        question = _chosen(open_questions, tool_call_id)
         await self._refuse_unfitting(question, kind, args=args, result=result, always=always)
+        if kind in _SENDING_KINDS:
+            await self._refuse_denied(question, question.args if args is None else args)
         permission = await self._permission(question, kind, args) if always else None
         await self._stores.journal.decide(
             conversation_id,
@@ -141,6 +146,11 @@ class Decisions:
                 reason=reason,
                 result=result,
                 fingerprint=question.fingerprint or None,
+            ),
+            Circumstances(
+                edited=args is not None and dict(args) != dict(question.args),
+                always=permission is not None,
+                beside=[(other.tool_call_id, other.attempt) for other in open_questions if other != question],
             ),
         )
         if permission is not None:
@@ -175,6 +185,22 @@ class Decisions:
         problem = None if args is None else await self.problem_with(question, args)
         if problem is not None:
             raise SophosError(ErrorCode.BAD_REQUEST, "The arguments do not fit the tool", problem.rstrip("."))
+
+    async def _refuse_denied(self, question: PendingDecision, args: Mapping[str, Any]) -> None:
+        """Somebody who denies a tool means every call that is not sent yet, also those asked about."""
+        # Rules about tools hold while their server is away too.
+        unknown = ToolSpec(question.tool, question.server, question.tool, "", {})
+        spec = self._spec(question.server, question.tool) or unknown
+        verdict = await self._gate.judge(spec, args, ())
+        if verdict.policy is not Policy.DENY:
+            return
+        since = f" since {verdict.since[:16].replace('T', ' ')} UTC" if verdict.since else ""
+        raise SophosError(
+            ErrorCode.DECISION_STALE,
+            f"{verdict.reason.rstrip('.')}{since}, so this call of {question.server}.{question.tool} "
+            "cannot be allowed",
+            "Take that back first, as with `mcp forget`, or deny this call",
+        )
 
     async def _permission(
         self, question: PendingDecision, kind: DecisionKind, args: Mapping[str, Any] | None

@@ -17,7 +17,7 @@ from sophos_desktop.core.domain.ports import EngineDirectory, ServerDirectory
 from sophos_desktop.core.domain.run import RunStatus
 from sophos_desktop.core.domain.specs import ServerState
 from sophos_desktop.core.runs.damage import older_state
-from sophos_desktop.core.runs.journal_check import JournalCheck
+from sophos_desktop.core.runs.journal_check import ATTACH_AGAIN, JournalCheck
 from sophos_desktop.core.runs.stores import Stores
 from sophos_desktop.core.settings.service import SettingsService
 from sophos_desktop.core.store.consistency import ConsistencyStore
@@ -155,6 +155,11 @@ class Doctor:
                 count += 1
                 if count <= FINDINGS_SHOWN:
                     shown.append(finding.sentence())
+        async with aclosing(self._stores.attachments.damaged()) as damaged:
+            async for sha256, name in damaged:
+                count += 1
+                if count <= FINDINGS_SHOWN:
+                    shown.append(f"the attachment {sha256[:8]} (“{name}”) is damaged. {ATTACH_AGAIN}")
         if count:
             more = [f"{count - FINDINGS_SHOWN} more are not shown"] if count > FINDINGS_SHOWN else []
             text = f"The records do not agree in {_places(count)}: {'; '.join([*shown, *more])}"
@@ -199,7 +204,10 @@ class Doctor:
         failed = [status for status in statuses if status.state is ServerState.FAILED]
         if failed:
             text = "; ".join(f"{status.name}: {status.reason}" for status in failed)
-            return Check("servers", False, text, "Correct mcp.json, or switch the server off there")
+            remedy = "Correct mcp.json, or switch the server off there"
+            if (await asyncio.to_thread(shutil.disk_usage, self._paths.data_dir)).free < LOW_DISK_BYTES:
+                remedy = "Free some space on the disk first: a server may fail for that alone"
+            return Check("servers", False, text, remedy)
         tools = sum(len(status.tools) for status in statuses)
         return Check("servers", True, f"{len(statuses)} servers, {tools} tools")
 

@@ -22,8 +22,10 @@ from sophos_desktop.core.domain.events import (
     ThinkingDelta,
     ToolCallFinished,
     ToolCallStarted,
+    ToolDecided,
     Usage,
     event_fields,
+    event_from_json,
 )
 from sophos_desktop.core.store.trace import StoredEvent, TraceStore
 from sophos_desktop.foundation.clock import Clock, to_text
@@ -81,6 +83,12 @@ class EventStream:
         parts = self.arrived.text if isinstance(event, TextDelta) else self.arrived.thinking
         parts.append(event.text)
         self._publish(self._number(event))
+
+    def replay(self, stored: Sequence[StoredEvent]) -> None:
+        """Publish what others stored right before this sitting: decisions on its run."""
+        for event in stored:
+            envelope = {"run_id": event.run_id, "seq": event.seq, "at": event.at, "type": event.event}
+            self._publish(event_from_json({**event.data, **envelope}))
 
     async def emit(self, *events: Event) -> None:
         """Store the events in one transaction, then publish them. Raises SophosError STORE_*."""
@@ -193,6 +201,8 @@ def _to_store(event: RunEvent) -> StoredEvent:
         name = kind.tool_call_id
     elif isinstance(kind, ToolCallStarted):
         del data["args"]
+        name = kind.tool_call_id
+    elif isinstance(kind, ToolDecided):
         name = kind.tool_call_id
     return StoredEvent(
         run_id=event.run_id,

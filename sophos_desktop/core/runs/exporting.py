@@ -19,6 +19,7 @@ from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.exports import ExportFormat
 from sophos_desktop.core.domain.ports import ToolAttempt
 from sophos_desktop.core.domain.run import RunRecord
+from sophos_desktop.core.domain.thread_promises import ThreadPromise
 from sophos_desktop.core.export.checkpoint_lines import checkpoint_line
 from sophos_desktop.core.export.markdown import Transcript, markdown_document
 from sophos_desktop.core.runs.partials import partial_message
@@ -53,6 +54,7 @@ class _Rows:
     runs: Sequence[RunRecord]
     attempts: Sequence[ToolAttempt]
     partials: Sequence[Partial]
+    promise: ThreadPromise | None
 
 
 class Exports:
@@ -127,17 +129,19 @@ class Exports:
             await self._stores.runs.of_conversation(conversation_id),
             await self._stores.journal.attempts(conversation_id),
             await self._stores.trace.partials(conversation_id),
+            await self._stores.graph.promised(conversation_id),
         )
 
     def _pieces(self, rows: _Rows, kind: ExportFormat) -> Generator[str, None, None]:
         conversation_id = rows.conversation.id
         with closing(CheckpointReader(self._database)) as reader:
             history = ThreadHistory(reader, reader.oldest_first)
+            thread = history.read(conversation_id)
+            thread.refuse_less_than(rows.promise)
             if kind is ExportFormat.CHECKPOINTS:
                 for record in history.checkpoints(conversation_id):
                     yield checkpoint_line(record)
             else:
-                thread = history.read(conversation_id)
                 left = [partial for partial in rows.partials if not thread.holds(partial.message_id)]
                 messages = [*thread.to_domain(), *map(partial_message, left)]
                 transcript = Transcript(rows.conversation, messages, rows.runs, rows.attempts)

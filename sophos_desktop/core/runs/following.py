@@ -10,7 +10,13 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
-from sophos_desktop.core.domain.events import SCHEMA_VERSION, RunEvent, SittingEnded, event_from_json
+from sophos_desktop.core.domain.events import (
+    SCHEMA_VERSION,
+    RunEvent,
+    SittingEnded,
+    ToolDecided,
+    event_from_json,
+)
 from sophos_desktop.core.domain.run import RunRecord, RunStatus
 from sophos_desktop.core.runs.conversations import Conversations
 from sophos_desktop.core.runs.recovery import Recovery
@@ -118,10 +124,16 @@ async def _first_of(event: asyncio.Event, seconds: float) -> None:
 
 
 def current_sitting(events: Sequence[StoredEvent], *, running: bool) -> Sequence[StoredEvent]:
-    """What belongs to the run's sitting now; if it does not run, to its last one."""
-    considered = events if running or not events or events[-1]["type"] != "end" else events[:-1]
-    ends = [index for index, event in enumerate(considered) if event["type"] == "end"]
-    return events[ends[-1] + 1 :] if ends else events
+    """What belongs to the run's sitting now; if it does not run, to its last one. What was decided between
+    two sittings belongs to neither."""
+    ends = [index for index, event in enumerate(events) if event["type"] == "end"]
+    if not running and ends and all(event["type"] == ToolDecided.type for event in events[ends[-1] + 1 :]):
+        events = events[: ends.pop() + 1]
+    since = events[ends[-1] + 1 :] if ends else events
+    first = next(
+        (index for index, event in enumerate(since) if event["type"] != ToolDecided.type), len(since)
+    )
+    return since[first:] if ends else since
 
 
 def _missing_end(record: RunRecord, seq: int) -> StoredEvent:

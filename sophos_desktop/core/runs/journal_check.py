@@ -4,7 +4,7 @@ Invariant: changes nothing; reads one conversation at a time and keeps nothing o
 conversation on which a living process works is left out, since its records are on their way.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sophos_desktop.core.agent.graph_runner import GraphRunner, Thread
@@ -12,7 +12,13 @@ from sophos_desktop.core.domain.conversation import Message, Role, ToolStatus
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.run import RunStatus
 from sophos_desktop.core.runs.questions import open_calls
-from sophos_desktop.core.store.consistency import AttemptFacts, ConsistencyStore, ConversationFacts, RunFacts
+from sophos_desktop.core.store.consistency import (
+    AttemptFacts,
+    ConsistencyStore,
+    ConversationFacts,
+    RunFacts,
+    UseFacts,
+)
 
 READINGS = 2
 """How often a conversation is read that changes meanwhile, before it counts as worked on."""
@@ -26,6 +32,7 @@ _NEXT_RUN = "Send or resume something there: the next run puts it right"
 _CHANGED = "If messages are missing there, put back a backup; else nothing needs to be done"
 _LOOK = "Look at what the call did before you rely on it; the conversation goes on"
 _ASK_AGAIN = "Ask for it again there, if you need it"
+ATTACH_AGAIN = "The model is told that it could not be read; attach it again if you need it"
 _DELETE = "Nothing is lost; it goes with the conversation"
 
 
@@ -79,7 +86,7 @@ class JournalCheck:
             if running:
                 return await self._of_running(conversation_id, running[0])
             try:
-                thread = await self._graph.read(conversation_id)
+                thread = await self._graph.read_as_found(conversation_id)
             except SophosError as error:
                 if error.code is not ErrorCode.THREAD_UNREADABLE:
                     raise
@@ -127,7 +134,12 @@ class _Known:
         self._thread = thread
         messages = thread.to_domain()
         pending = {message.id for message in thread.results}
-        self._message_ids = {message.id for message in messages}
+        self._attached = {
+            (message.id, kept.sha256)
+            for message in messages
+            if message.role is Role.USER
+            for kept in message.attachments
+        }
         self._calls = {call.id for message in messages for call in message.tool_calls}
         self._results = _results_by_call(messages)
         self._stored = {call for call, result in self._results.items() if result.id not in pending}
@@ -185,19 +197,25 @@ class _Known:
     def of_attachments(self) -> Iterator[_Wrong]:
         uses = self._facts.uses
         there = {use.sha256 for use in uses if use.is_there}
-        referred = {kept.sha256 for result in self._results.values() for kept in result.attachments}
-        for sha256 in sorted(referred - there):
+        of_results = {kept.sha256 for result in self._results.values() for kept in result.attachments}
+        for sha256 in sorted(of_results - there):
             yield f"the attachment {sha256[:8]} of a result is missing", _ASK_AGAIN
+        there_with = {(use.ref, use.sha256) for use in uses if use.kind == "message" and use.is_there}
+        for _, sha256 in sorted(self._attached - there_with):
+            yield f"the attachment {sha256[:8]} of a message is missing", ATTACH_AGAIN
         for use in uses:
-            if use.kind == "tool_result":
-                is_kept = any(attempt.is_kept for attempt in self._attempts.get(use.ref, ()))
-                is_referred = use.sha256 in referred or is_kept
-            else:
-                is_referred = use.kind != "message" or use.ref in self._message_ids
-            if not is_referred:
+            if not self._is_referred(use, of_results):
                 yield f"the attachment {use.sha256[:8]} is kept, but nothing refers to it", _DELETE
-            elif not use.is_there and use.sha256 not in referred:
+            elif not use.is_there and use.sha256 not in of_results and use.kind != "message":
                 yield f"the attachment {use.sha256[:8]} is missing", _ASK_AGAIN
+
+    def _is_referred(self, use: UseFacts, of_results: Collection[str]) -> bool:
+        if use.kind == "tool_result":
+            is_kept = any(attempt.is_kept for attempt in self._attempts.get(use.ref, ()))
+            return use.sha256 in of_results or is_kept
+        if use.kind == "message":
+            return (use.ref, use.sha256) in self._attached
+        return use.kind != "queued" or self._facts.is_queued
 
 
 def _results_by_call(messages: Sequence[Message]) -> Mapping[str, Message]:

@@ -1,14 +1,49 @@
 """Which engine and model one sitting takes, and where they answer.
 
-Invariant: a choice that fails ends the run only when the model is needed, so that the user's message is in
-the thread by then and can be answered by a resume (DURABILITY.md, rule 2).
+The order of reasons: what the caller named for this run, what was chosen for the conversation, what it used
+last, the settings. Invariant: a choice that fails ends the run only when the model is needed, so that the
+user's message is in the thread by then and can be answered by a resume (DURABILITY.md, rule 2).
 """
 
+from sophos_desktop.core.domain.conversation import Conversation
 from sophos_desktop.core.domain.errors import NoticeCode, SophosError
 from sophos_desktop.core.domain.events import Notice
+from sophos_desktop.core.domain.model_choices import (
+    CHOICE_KEY,
+    ChosenModel,
+    ModelOrigin,
+    Preference,
+    chosen_model,
+)
 from sophos_desktop.core.domain.ports import EngineDirectory
 from sophos_desktop.core.domain.specs import EngineChoice, EngineKind, ModelEndpoint
 from sophos_desktop.core.store.runs import RunStore
+
+AS_THE_SETTINGS_SAY = Preference(None, None, ModelOrigin.SETTINGS)
+
+
+def preferred(conversation: Conversation, setting: str, *, goes_on: bool = False) -> Preference:
+    """What a conversation prefers where the caller named nothing. `setting`: engine.kind in the settings;
+    `goes_on`: for a run that has begun, whose model a later choice does not change.
+
+    What was used last counts where the settings leave it open. A conversation that fell back to the starter
+    is not held to it: Ollama may be there by now."""
+    choice = None if goes_on else chosen_model(conversation.metadata.get(CHOICE_KEY))
+    if choice is not None:
+        return of_choice(choice)
+    last = conversation.last_run
+    if last is None or last.engine is None:
+        return AS_THE_SETTINGS_SAY
+    if setting == last.engine or (setting == "auto" and last.engine == EngineKind.OLLAMA.value):
+        return Preference(EngineKind(last.engine), last.model, ModelOrigin.LAST_USED)
+    return AS_THE_SETTINGS_SAY
+
+
+def of_choice(choice: ChosenModel | None) -> Preference:
+    """What a choice alone prefers."""
+    if choice is None or choice.engine is None:
+        return AS_THE_SETTINGS_SAY
+    return Preference(choice.engine, choice.model, ModelOrigin.CHOSEN)
 
 
 class ModelChoice:

@@ -128,6 +128,7 @@ class Recovery:
             error_message=known.message,
             unfinished=known.code is not ErrorCode.THREAD_UNREADABLE,
             draft=record.input_text,
+            may_hold_draft=True,
         )
 
     async def _look_at_waiting(self, record: RunRecord, *, ends_decided: bool) -> RecoveredRun | None:

@@ -10,17 +10,25 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from sophos_desktop.core.domain.conversation import Conversation, ConversationStatus
+from sophos_desktop.core.agent.graph_runner import Thread
+from sophos_desktop.core.domain.conversation import (
+    Attachment,
+    AttachmentRef,
+    Conversation,
+    ConversationStatus,
+)
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.events import RunEvent, SittingEnded
 from sophos_desktop.core.domain.run import RunKind, RunRecord, RunStatus
 from sophos_desktop.core.domain.specs import EngineKind
+from sophos_desktop.core.runs.damage import with_older_state
 from sophos_desktop.core.runs.event_stream import EventStream
 from sophos_desktop.core.runs.questions import undecided_questions
 from sophos_desktop.core.runs.recovery import RecoveredRun, Recovery
 from sophos_desktop.core.runs.sitting import Sitting
 from sophos_desktop.core.runs.sitting_factory import SittingFactory
 from sophos_desktop.core.runs.stores import Stores
+from sophos_desktop.core.store.attachments import draft_of
 from sophos_desktop.core.store.runs import Claim, Outcome, approval_pending
 from sophos_desktop.foundation.ids import new_id
 from sophos_desktop.foundation.tasks import TaskOwner
@@ -95,14 +103,18 @@ class RunRegistry:
         engine: EngineKind | None = None,
         model: str | None = None,
         from_queue: bool = False,
+        as_chosen: bool = False,
+        attachments: Sequence[AttachmentRef | Attachment] = (),
     ) -> RunHandle:
         """Send a message; None begins a conversation. The text is safe when this returns. `from_queue`: it is
-        the conversation's queued message, which is queued no longer then.
+        the conversation's queued message, which is queued no longer then. `as_chosen`: a new conversation
+        takes over the model that was chosen for the chat that does not exist yet. `attachments`: what of the
+        draft's goes with it, or what is given with its bytes; a queued message has its own.
 
         Raises SophosError BAD_REQUEST, NOT_FOUND, SESSION_IN_PROGRESS, APPROVAL_PENDING,
         CONVERSATION_ARCHIVED, STORE_*."""
         self._refuse_if_closing()
-        if not text.strip():
+        if not text.strip() and not attachments and not from_queue:
             raise SophosError(ErrorCode.BAD_REQUEST, "The message is empty", "Write something to send")
         if self._recovery is not None:
             await self._recovery.end_orphans()
@@ -111,6 +123,9 @@ class RunRegistry:
             if self._recovery is not None:
                 await self._recovery.release_decided(conversation_id)
             engine, model = self._factory.preference(conversation, engine, model)
+        elif as_chosen and engine is None and model is None:
+            preferred = await self._factory.preferred_for_new_chat()
+            engine, model = preferred.engine, preferred.model
         claim = Claim(
             run_id=new_id(),
             conversation_id=conversation_id or new_id(),
@@ -121,7 +136,9 @@ class RunRegistry:
             input_text=text,
             input_message_id=new_id(),
             new_conversation=conversation_id is None,
+            as_chosen=as_chosen,
             from_queue=from_queue,
+            attachments=tuple(attachments),
         )
         return await self._claim_and_launch(claim, engine, model)
 
@@ -145,8 +162,9 @@ class RunRegistry:
             engine=engine.value if engine else None,
             model=model,
         )
-        if active is None and not (await self._stores.graph.read(conversation_id)).unfinished:
-            raise _nothing_to_resume(conversation)
+        if active is None and not (await self._read(conversation_id)).unfinished:
+            held = await self._stores.attachments.held_by(draft_of(conversation_id))
+            raise _nothing_to_resume(has_draft=bool(conversation.draft.strip() or held))
         return await self._claim_and_launch(claim, engine, model)
 
     async def recover(self, conversation_id: str) -> Sequence[RecoveredRun]:
@@ -164,11 +182,11 @@ class RunRegistry:
         active = await self._stores.runs.active(conversation_id)
         if active is None:  # somebody ended the wait, as for a message that then failed: work may be left
             return await self.resume(conversation_id)
-        thread = await self._stores.graph.read(conversation_id)
+        thread = await self._read(conversation_id)
         undecided = await undecided_questions(self._stores.journal, conversation_id, thread)
         if thread.questions and len(undecided) == len(thread.questions):
             raise approval_pending()
-        engine, model = self._factory.preference(conversation, None, None)
+        engine, model = self._factory.preference(conversation, None, None, goes_on=True)
         with self._launch_of(active.id):
             if not await self._stores.runs.reclaim(active.id, self._owner_id):
                 raise SophosError(
@@ -179,6 +197,12 @@ class RunRegistry:
             record = await self._stores.runs.get(active.id)
             assert record is not None
             return await self._launch(record, engine, model)
+
+    async def _read(self, conversation_id: str) -> Thread:
+        try:
+            return await self._stores.graph.read(conversation_id)
+        except SophosError as error:
+            raise await with_older_state(self._stores, conversation_id, error) from error
 
     async def _open(self, conversation_id: str) -> Conversation:
         """The conversation, with what a dead owner left there cleared up."""
@@ -284,8 +308,8 @@ class RunRegistry:
             raise SophosError(ErrorCode.SESSION_IN_PROGRESS, "Sophos is closing", "Start it again")
 
 
-def _nothing_to_resume(conversation: Conversation) -> SophosError:
-    if conversation.draft.strip():
+def _nothing_to_resume(*, has_draft: bool) -> SophosError:
+    if has_draft:
         return SophosError(
             ErrorCode.RUN_NOT_RESUMABLE,
             "There is nothing to resume: what you wrote last was not sent and is kept as the draft",

@@ -1,12 +1,14 @@
 """Starts tool servers anew for other processes: they ask by a row of the file, which every process sees.
 
 Invariant: a request is carried out once by each process that keeps the server; what was asked for before
-this process began is none of its business.
+this process began is none of its business. Calls under way get ten seconds to end; what is cut off then is
+said as uncertain, with the words that the command line restarted the server.
 """
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
 
 from sophos_desktop.core.domain.errors import SophosError
 from sophos_desktop.core.runs.server_logs import ServerLog, ServerLogs
@@ -17,9 +19,15 @@ from sophos_desktop.foundation.tasks import TaskOwner
 _log = logging.getLogger(__name__)
 
 ANSWER_SECONDS = 120.0
+CALLS_END_SECONDS = 10.0
 _LOOK_SECONDS = 0.2
 
-Restart = Callable[[str], Awaitable[object]]
+
+class Restart(Protocol):
+    """`ToolHost.restart`."""
+
+    async def __call__(self, name: str, *, who: str, patience_seconds: float) -> object:
+        """Start a server anew. Raises SophosError NOT_FOUND."""
 
 
 class ServerRequests:
@@ -82,7 +90,7 @@ class ServerRequests:
 
     async def _carry_out(self, server: str, request: str) -> None:
         try:
-            await self._restart(server)
+            await self._restart(server, who="the command line", patience_seconds=CALLS_END_SECONDS)
         except SophosError:
             return  # this process does not have it
         self._logs.restarted(server, request)

@@ -1,16 +1,23 @@
 """Whose hints count: the servers that are built in, and those that the user trusts.
 
 Invariant: the user's word holds for the command or address it was given for. One that changed since is not
-trusted, and that is said until the user trusts it again or takes the word back.
+trusted, and that is said until the user trusts it again or takes the word back. What another process writes
+is taken up at once.
 """
 
+import asyncio
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sophos_desktop.core.domain.errors import ErrorCode, NoticeCode, SophosError
 from sophos_desktop.core.domain.events import Notice
 from sophos_desktop.core.domain.trust import Trust
+from sophos_desktop.core.runs.watcher import StoreWatcher
 from sophos_desktop.core.store.tool_trust import ToolTrustStore, TrustedServer
+from sophos_desktop.foundation.tasks import TaskOwner
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,17 +32,40 @@ class ConfiguredServer:
 
 
 class ServerTrust:
-    """Lives as long as the core. `open` before anything else."""
+    """Lives as long as the core, on its loop. `open` before anything else."""
 
     def __init__(self, store: ToolTrustStore, servers: Sequence[ConfiguredServer]) -> None:
         self._store = store
         self._servers = {server.name: server for server in servers}
         self._given: Mapping[str, TrustedServer] = {}
         self._listeners: list[Callable[[str, bool], None]] = []
+        self._reading = asyncio.Lock()
+        self._changed = asyncio.Event()
+        self._unsubscribe: Callable[[], None] = lambda: None
+        self._tasks = TaskOwner(lambda error: _log.error("watching the trust failed", exc_info=error))
 
     async def open(self) -> None:
         """Read what the user said. Raises SophosError STORE_*."""
         self._given = await self._store.trusted()
+
+    def watch(self, watcher: StoreWatcher) -> None:
+        """From now on take up what other processes write."""
+        self._unsubscribe = watcher.subscribe(self._changed.set)
+        self._tasks.spawn(self._take_up(), "trust of other processes")
+
+    async def close(self) -> None:
+        """Take up no more."""
+        self._unsubscribe()
+        await self._tasks.close()
+
+    async def _take_up(self) -> None:
+        while True:
+            await self._changed.wait()
+            self._changed.clear()
+            try:
+                await self._reread()
+            except SophosError as error:
+                _log.info("the trust in servers could not be read: %s", error.code)
 
     def of(self, name: str) -> Trust:
         """Where a server stands; NONE for one that is not configured."""
@@ -61,9 +91,9 @@ class ServerTrust:
         return tuple(
             Notice(
                 NoticeCode.TRUST_LOST.value,
-                f"tool server {name}: its command or address is not the one that you trusted on "
-                f"{self._given[name].trusted_at[:10]}, so its hints do not count; `mcp trust {name}` trusts "
-                f"it as it is, `mcp trust {name} --revoke` takes your word back",
+                f"tool server {name}: its command, folder, variables or address are not those that you "
+                f"trusted on {self._given[name].trusted_at[:10]}, so its hints do not count; "
+                f"`mcp trust {name}` trusts it as it is, `mcp trust {name} --revoke` takes your word back",
             )
             for name in self._servers
             if self.of(name) is Trust.CHANGED
@@ -83,7 +113,7 @@ class ServerTrust:
                 "Correct it first; `mcp` says what is wrong",
             )
         await self._store.trust(name, server.fingerprint)
-        await self._reread(name)
+        await self._reread()
         return self.of(name)
 
     async def revoke(self, name: str) -> Trust:
@@ -97,7 +127,7 @@ class ServerTrust:
                 f"Switch it off with `mcp remove {name}`",
             )
         await self._store.revoke(name)
-        await self._reread(name)
+        await self._reread()
         return self.of(name)
 
     async def forget(self, name: str) -> None:
@@ -105,7 +135,8 @@ class ServerTrust:
         await self._store.forget(name)
 
     def subscribe(self, listener: Callable[[str, bool], None]) -> Callable[[], None]:
-        """Call `listener` with a server and whether its hints count, after the user said so."""
+        """Call `listener` with a server and whether its hints count, after the user said so, here or in
+        another process."""
         self._listeners.append(listener)
 
         def unsubscribe() -> None:
@@ -123,7 +154,13 @@ class ServerTrust:
             )
         return self._servers[name]
 
-    async def _reread(self, name: str) -> None:
-        self._given = await self._store.trusted()
-        for listener in tuple(self._listeners):
-            listener(name, self.of(name).counts)
+    async def _reread(self) -> None:
+        """Tells of each server that stands elsewhere now. One at a time: an older answer must not come
+        last."""
+        async with self._reading:
+            before = {name: self.of(name) for name in self._servers}
+            self._given = await self._store.trusted()
+        for name, trust in before.items():
+            if self.of(name) is not trust:
+                for listener in tuple(self._listeners):
+                    listener(name, self.of(name).counts)

@@ -11,22 +11,29 @@ from dataclasses import replace
 
 from sophos_desktop.core.agent.graph_runner import DrainRequest, Question, Thread
 from sophos_desktop.core.agent.run_context import RunContext
-from sophos_desktop.core.domain.conversation import Message, MessageState
+from sophos_desktop.core.domain.conversation import AttachmentRef, Message, MessageState
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.events import ApprovalNeeded, Event, Recovered, RunStarted, SittingEnded
 from sophos_desktop.core.domain.run import RunKind, RunRecord, RunStatus
 from sophos_desktop.core.runs.announcer import Announcer
+from sophos_desktop.core.runs.damage import with_older_state
+from sophos_desktop.core.runs.decided import untold_decisions
 from sophos_desktop.core.runs.event_stream import EventStream
 from sophos_desktop.core.runs.model_choice import ModelChoice
 from sophos_desktop.core.runs.partials import PartialKeeper
 from sophos_desktop.core.runs.questions import undecided_questions
 from sophos_desktop.core.runs.stores import Stores
 from sophos_desktop.core.runs.tidying import let_go_of_stored
+from sophos_desktop.core.store.attachments import sent_with
 from sophos_desktop.core.store.runs import Outcome
 from sophos_desktop.foundation.clock import to_text
 from sophos_desktop.foundation.tasks import TaskOwner
 
 _log = logging.getLogger(__name__)
+
+# A library may swallow a cancellation (`asyncio.wait_for` of Python 3.11 does if its result comes at that
+# very moment), and then the run would go on for ever.
+CANCEL_AGAIN_SECONDS = 2.0
 
 
 class Sitting:
@@ -55,14 +62,14 @@ class Sitting:
         self._is_announced = False
         self._tasks = TaskOwner(lambda error: _log.error("a sitting failed", exc_info=error))
         self._work: asyncio.Task[SophosError | None] | None = None
+        self._cancel_again: asyncio.TimerHandle | None = None
         self._questions_asked: list[Event] = []
         self._announcer = Announcer(stores, record, context, stream, partials)
 
     def stop(self) -> None:
         """End it now: what arrived is kept, the run is `cancelled`."""
         self._stop_requested = True
-        if self._work is not None:
-            self._work.cancel()
+        self._cancel_work()
 
     def drain(self) -> None:
         """End it after the step that runs now."""
@@ -71,15 +78,24 @@ class Sitting:
     def interrupt(self) -> None:
         """End it now, as part of a drain: the run is `interrupted`."""
         self._drain.make()
-        if self._work is not None:
-            self._work.cancel()
+        self._cancel_work()
+
+    def _cancel_work(self) -> None:
+        """Again and again, until it has ended."""
+        if self._work is None or self._work.done():
+            return
+        self._work.cancel()
+        if self._cancel_again is not None:
+            self._cancel_again.cancel()
+        loop = asyncio.get_running_loop()
+        self._cancel_again = loop.call_later(CANCEL_AGAIN_SECONDS, self._cancel_work)
 
     async def execute(self) -> SittingEnded:
         """Run to the outcome. Raises nothing but cancellation."""
         ending = self._stores.saver.listen(self.record.conversation_id, self._announcer.checkpoint_stored)
         self._work = self._tasks.spawn(self._drive(), f"run {self.record.id}")
         if self._stop_requested:
-            self._work.cancel()
+            self._cancel_work()
         keeper = self._tasks.spawn(self._partials.keep(self.stream), f"partials {self.record.id}")
         try:
             await asyncio.wait({self._work})
@@ -89,6 +105,8 @@ class Sitting:
             await self._stores.saver.puts_done(self.record.conversation_id)
             return await self._conclude(error, was_cancelled=self._work.cancelled())
         finally:
+            if self._cancel_again is not None:
+                self._cancel_again.cancel()
             ending()
             await self._tasks.close()
 
@@ -102,13 +120,15 @@ class Sitting:
                     self._context, self._drain, message=None, step_limit=self._step_limit
                 )
         except SophosError as error:
-            return error
+            return await with_older_state(self._stores, self.record.conversation_id, error)
         except Exception as error:  # noqa: BLE001  # whatever it is, the run gets an outcome
             _log.exception("run %s failed in our own code", self.record.id)
             return _bug(error)
         return None
 
     async def _announce_start(self) -> None:
+        # Between its sittings a run was decided on; stored then, and told here to whoever follows it.
+        self.stream.replay(await self._stores.trace.decided_since_end(self.record.id))
         notice = await self._choice.make()
         self._partials.model = self._choice.model
         events = [self._started()]
@@ -128,6 +148,7 @@ class Sitting:
     async def _continue_thread(self) -> None:
         record, graph = self.record, self._stores.graph
         thread = await graph.read(record.conversation_id)
+        await self._tell_decisions(thread)
         # Finished by an earlier process, stored with the next checkpoint: announced with it.
         self._context.produced.extend(thread.results)
         if thread.results:
@@ -137,8 +158,12 @@ class Sitting:
         self._announcer.supersedes([run_id for run_id, _ in left])
         message = None
         entering: Sequence[Message] = ()
+        attached: Sequence[AttachmentRef] = ()
         if record.input_message_id is not None and not thread.holds(record.input_message_id):
             message = (record.input_message_id, record.input_text or "")
+            attached = await self._stores.attachments.held_by(
+                sent_with(record.conversation_id, record.input_message_id)
+            )
             entering = [partial for _, partial in left]
             if thread.must_settle:
                 await graph.settle(self._context)
@@ -146,6 +171,7 @@ class Sitting:
             self._context,
             self._drain,
             message=message,
+            attachments=attached,
             partials=entering,
             at=to_text(self._stores.clock.now()),
             step_limit=self._step_limit,
@@ -157,7 +183,13 @@ class Sitting:
             return False
         thread = await self._stores.graph.read(self.record.conversation_id)
         undecided = await undecided_questions(self._stores.journal, self.record.conversation_id, thread)
+        await self._tell_decisions(thread)
         return len(undecided) < len(thread.questions)
+
+    async def _tell_decisions(self, thread: Thread) -> None:
+        decided = await untold_decisions(self._stores, self.record.conversation_id, thread)
+        if decided:
+            await self.stream.emit(*decided)
 
     async def _conclude(self, error: SophosError | None, *, was_cancelled: bool) -> SittingEnded:
         outcome = Outcome(RunStatus.FAILED, unfinished=True)
@@ -182,7 +214,12 @@ class Sitting:
         except SophosError as failure:
             # Nobody knows whether it holds the message: rather twice than lost.
             readable_later = failure.code is not ErrorCode.THREAD_UNREADABLE
-            outcome = Outcome(RunStatus.FAILED, unfinished=readable_later, draft=self.record.input_text)
+            outcome = Outcome(
+                RunStatus.FAILED,
+                unfinished=readable_later,
+                draft=self.record.input_text,
+                may_hold_draft=True,
+            )
             return _failed(outcome, error or failure)
         outcome = await self._outcome(thread, error, was_cancelled=was_cancelled)
         stopped = outcome.status is RunStatus.CANCELLED
@@ -202,7 +239,7 @@ class Sitting:
         outcome = Outcome(
             status=RunStatus.COMPLETED,
             error_code=error.code.value if error else None,
-            error_message=error.message if error else None,
+            error_message=_for_a_run(error).message if error else None,
             unfinished=thread.unfinished,
             message_count=thread.message_count,
             draft=draft,
@@ -241,7 +278,16 @@ class Sitting:
 
 
 def _failed(outcome: Outcome, error: SophosError) -> Outcome:
+    error = _for_a_run(error)
     return replace(outcome, status=RunStatus.FAILED, error_code=error.code.value, error_message=error.message)
+
+
+def _for_a_run(error: SophosError) -> SophosError:
+    """A run goes on from its last step once there is room; nothing else that the store refuses does."""
+    if error.code is not ErrorCode.STORE_FULL:
+        return error
+    remedy = "Free some space on the disk, then resume; everything up to the last step is stored"
+    return SophosError(error.code, error.title, remedy)
 
 
 def _bug(error: BaseException) -> SophosError:

@@ -13,16 +13,18 @@ from sophos_desktop.core.agent.context import TokenGauge
 from sophos_desktop.core.agent.run_context import RunContext
 from sophos_desktop.core.domain.conversation import Conversation
 from sophos_desktop.core.domain.events import Notice
+from sophos_desktop.core.domain.model_choices import Preference, chosen_model
 from sophos_desktop.core.domain.ports import EngineDirectory, ToolCatalog, ToolGate
 from sophos_desktop.core.domain.run import RunRecord
 from sophos_desktop.core.domain.specs import EngineKind
 from sophos_desktop.core.runs.event_stream import EventStream
-from sophos_desktop.core.runs.model_choice import ModelChoice
+from sophos_desktop.core.runs.model_choice import ModelChoice, of_choice, preferred
 from sophos_desktop.core.runs.partials import PartialKeeper
 from sophos_desktop.core.runs.sitting import Sitting
 from sophos_desktop.core.runs.stores import Stores
 from sophos_desktop.core.settings.models import Settings
 from sophos_desktop.core.settings.system_prompt import SystemPrompt
+from sophos_desktop.core.store.model_choices import ModelChoiceStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +39,30 @@ class SittingFactory:
     settings: Callable[[], Settings]
     system_prompt: SystemPrompt
     gauge: TokenGauge
+    choices: ModelChoiceStore
     said: set[str]
 
     def preference(
-        self, conversation: Conversation, engine: EngineKind | None, model: str | None
+        self,
+        conversation: Conversation,
+        engine: EngineKind | None,
+        model: str | None,
+        *,
+        goes_on: bool = False,
     ) -> tuple[EngineKind | None, str | None]:
-        """What the caller named, else what the conversation used last where the settings leave that open.
-
-        A conversation that fell back to the starter is not held to it: Ollama may be there by now."""
-        last = conversation.last_run
-        if engine is not None or model is not None or last is None or last.engine is None:
+        """What the caller named, else what the conversation prefers. `goes_on`: see `preferred`."""
+        if engine is not None or model is not None:
             return engine, model
-        kind = self.settings().engine.kind
-        if kind == last.engine or (kind == "auto" and last.engine == EngineKind.OLLAMA.value):
-            return EngineKind(last.engine), last.model
-        return None, None
+        found = preferred(conversation, self.settings().engine.kind, goes_on=goes_on)
+        return found.engine, found.model
+
+    def preferred(self, conversation: Conversation) -> Preference:
+        """What the next run of a conversation takes, as far as that is decided before an engine is asked."""
+        return preferred(conversation, self.settings().engine.kind)
+
+    async def preferred_for_new_chat(self) -> Preference:
+        """What the first run of the chat that does not exist yet takes. Raises SophosError STORE_*."""
+        return of_choice(chosen_model(await self.choices.of_new_chat()))
 
     def make(
         self, record: RunRecord, engine: EngineKind | None, model: str | None, first_seq: int
@@ -92,6 +103,7 @@ class SittingFactory:
             gauge=self.gauge,
             clock=stores.clock,
             tool_start_wait_seconds=settings.tools.start_wait_seconds,
+            read_attachment=stores.attachments.content,
             said=self.said,
         )
         partials = PartialKeeper(stores.trace, stores.clock, record.conversation_id, record.id)

@@ -43,9 +43,13 @@ class ToolSettings(_Section):
 
 
 class UiSettings(_Section):
-    """How the window looks."""
+    """How the window looks; sizes of type in pixels, before the window's zoom. `send_key`: what sends a
+    message; with `ctrl-enter`, Enter breaks the line."""
 
     theme: Literal["system", "light", "dark"] = "system"
+    interface_size: Annotated[int, Field(ge=11, le=20)] = 13
+    reading_size: Annotated[int, Field(ge=12, le=24)] = 15
+    send_key: Literal["enter", "ctrl-enter"] = "enter"
 
 
 class Settings(_Section):

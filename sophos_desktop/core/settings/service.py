@@ -12,7 +12,7 @@ from typing import Any
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
-from sophos_desktop.core.domain.errors import ErrorCode, NoticeCode, SophosError
+from sophos_desktop.core.domain.errors import ErrorCode, NoticeCode, SophosError, full_disk
 from sophos_desktop.core.domain.events import Notice
 from sophos_desktop.core.settings.layers import Layer, parse_value, read_environment, read_file, read_text
 from sophos_desktop.core.settings.models import ADAPTERS, DEFAULT_STEP_LIMIT, Settings, assemble
@@ -108,7 +108,8 @@ class SettingsService:
         except (TOMLKitError, UnicodeDecodeError) as error:
             raise self._not_written(f"it is not as it must be: {error}") from error
         except OSError as error:
-            raise self._not_written(str(error.strerror or error)) from error
+            known = full_disk(error, self._path)
+            raise known or self._not_written(str(error.strerror or error)) from error
         self.reload()
 
     def _not_written(self, why: str) -> SophosError:

@@ -30,6 +30,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
+from sophos_desktop.core.store import delta_gaps
 from sophos_desktop.core.store.database import (
     LOCK_WAIT_SECONDS,
     PRAGMAS,
@@ -83,6 +84,33 @@ class CheckpointStore(AsyncSqliteSaver):
             if known is None:
                 raise
             raise known from error
+
+    async def aget_delta_channel_history(
+        self, *, config: RunnableConfig, channels: Sequence[str]
+    ) -> Mapping[str, DeltaChannelHistory]:
+        """What a checkpoint's channels are made of. Raises SophosError STORE_*, UnreadableCheckpoint, also
+        where something that was written is not there any more."""
+        try:
+            history = await super().aget_delta_channel_history(config=config, channels=channels)
+            await self._refuse_gaps(delta_gaps.key_of(config["configurable"]), channels)
+        except DATABASE_ERRORS as error:
+            known = store_error(error, self._path)
+            if known is None:
+                raise
+            raise known from error
+        return history
+
+    async def _refuse_gaps(self, key: delta_gaps.Key | None, channels: Sequence[str]) -> None:
+        if key is None:
+            return
+        async with self.lock, self.conn.cursor() as cursor:
+            row = await (await cursor.execute(delta_gaps.COUNTERS, key)).fetchone()
+            for channel in channels:
+                counted = delta_gaps.expected(row[0] if row else None, channel)
+                if counted is not None:
+                    asked = delta_gaps.parameters(key, channel, counted[1])
+                    found = await (await cursor.execute(delta_gaps.WRITTEN, asked)).fetchone()
+                    delta_gaps.refuse_gap(found[0] if found else 0, counted[0])
 
     async def aput(
         self,
@@ -219,9 +247,23 @@ class CheckpointReader(SqliteSaver):
     def get_delta_channel_history(
         self, *, config: RunnableConfig, channels: Sequence[str]
     ) -> Mapping[str, DeltaChannelHistory]:
-        """What a checkpoint's channels are made of. Raises SophosError STORE_*, UnreadableCheckpoint."""
+        """As `CheckpointStore.aget_delta_channel_history`."""
         with _translated(self._path):
-            return super().get_delta_channel_history(config=config, channels=channels)
+            history = super().get_delta_channel_history(config=config, channels=channels)
+            self._refuse_gaps(delta_gaps.key_of(config["configurable"]), channels)
+            return history
+
+    def _refuse_gaps(self, key: delta_gaps.Key | None, channels: Sequence[str]) -> None:
+        if key is None:
+            return
+        with self.cursor(transaction=False) as cursor:
+            row = cursor.execute(delta_gaps.COUNTERS, key).fetchone()
+            for channel in channels:
+                counted = delta_gaps.expected(row[0] if row else None, channel)
+                if counted is not None:
+                    asked = delta_gaps.parameters(key, channel, counted[1])
+                    found = cursor.execute(delta_gaps.WRITTEN, asked).fetchone()
+                    delta_gaps.refuse_gap(found[0], counted[0])
 
     def ids_newest_first(self, thread_id: str) -> builtins.list[str]:
         """The ids of all checkpoints, also of those that cannot be unpacked. Raises SophosError STORE_*."""

@@ -15,6 +15,7 @@ from sophos_desktop.core.store.tables import (
     attachments,
     conversations,
     decisions,
+    queued_messages,
     runs,
     tool_attempts,
 )
@@ -52,13 +53,15 @@ class UseFacts:
 
 @dataclass(frozen=True, slots=True)
 class ConversationFacts:
-    """One conversation; runs and attempts in the order in which they began, decisions as (call, decision)."""
+    """One conversation; runs and attempts in the order in which they began, decisions as (call, decision);
+    `is_queued`: a message waits there."""
 
     message_count: int
     runs: tuple[RunFacts, ...]
     attempts: tuple[AttemptFacts, ...]
     decisions: tuple[tuple[str, str], ...]
     uses: tuple[UseFacts, ...]
+    is_queued: bool
 
 
 class ConsistencyStore:
@@ -118,8 +121,14 @@ class ConsistencyStore:
                 .where(attachment_uses.c.conversation_id == conversation_id)
                 .order_by(attachment_uses.c.kind, attachment_uses.c.ref, attachment_uses.c.position)
             )
+            queued = await connection.execute(
+                select(queued_messages.c.conversation_id).where(
+                    queued_messages.c.conversation_id == conversation_id
+                )
+            )
+            is_queued = queued.first() is not None
             use_facts = tuple(UseFacts(row.kind, row.ref, row.sha256, bool(row.is_there)) for row in of_uses)
-        return ConversationFacts(message_count, run_facts, attempt_facts, decided, use_facts)
+        return ConversationFacts(message_count, run_facts, attempt_facts, decided, use_facts, is_queued)
 
     async def unused_attachments(self) -> int:
         """How many attachments nobody holds. Raises SophosError STORE_*."""

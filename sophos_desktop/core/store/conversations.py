@@ -6,6 +6,7 @@ tombstone says from when on it is final; until then it can be taken back, after 
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -13,8 +14,10 @@ from sqlalchemy import Select, delete, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from sophos_desktop.core.domain.conversation import Conversation, ConversationStatus
+from sophos_desktop.core.domain.run import RunStatus
 from sophos_desktop.core.store import rows
 from sophos_desktop.core.store.database import Database
+from sophos_desktop.core.store.deciding import wholly_decided
 from sophos_desktop.core.store.id_parts import ESCAPE, has_part, literal
 from sophos_desktop.core.store.tables import app_state, conversations, runs
 from sophos_desktop.foundation import failpoints
@@ -100,6 +103,13 @@ class ConversationStore:
                 ordered = of_these.order_by(runs.c.started_at, runs.c.id)
                 for row in (await connection.execute(ordered)).mappings():
                     latest[row["conversation_id"]] = rows.run_record(dict(row))
+            waiting = [run.id for run in latest.values() if run.status is RunStatus.WAITING]
+            decided = await wholly_decided(connection, waiting)
+            latest |= {
+                run.conversation_id: replace(run, decided=True)
+                for run in latest.values()
+                if run.id in decided
+            }
         return [rows.conversation(row, latest.get(row["id"])) for row in found]
 
     async def rename(self, conversation_id: str, title: str) -> bool:

@@ -42,7 +42,7 @@ _WORDS: dict[int, tuple[ErrorCode, str, str]] = {
     _FULL: (
         ErrorCode.STORE_FULL,
         "There is no space left for {path}",
-        "Free some space on the disk, then resume; everything up to the last step is stored",
+        "Free some space on the disk, then try again; everything that was stored before is there",
     ),
     _CANTOPEN: (
         ErrorCode.STORE_UNREACHABLE,

@@ -6,21 +6,24 @@ against what is still open in the transaction that records it (DURABILITY.md, ru
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import insert, select, update
 
 from sophos_desktop.core.domain.conversation import Attachment
-from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.ports import Decision, ToolAttempt, ToolJournal
 from sophos_desktop.core.domain.specs import ToolResult
 from sophos_desktop.core.store import rows
 from sophos_desktop.core.store.attachments import Use, hold
 from sophos_desktop.core.store.database import Database
+from sophos_desktop.core.store.deciding import Asked, Circumstances, record, told_decisions
 from sophos_desktop.core.store.runs import MAIN_BRANCH
-from sophos_desktop.core.store.tables import decisions, runs, tool_attempts
+from sophos_desktop.core.store.tables import decisions, tool_attempts
 from sophos_desktop.foundation import failpoints
 from sophos_desktop.foundation.clock import Clock, to_text
+
+_NOTHING_ELSE = Circumstances()
 
 
 class JournalStore:
@@ -64,61 +67,31 @@ class JournalStore:
                 .values(result=None)
             )
 
-    async def decide(self, conversation_id: str, decision: Decision) -> None:
-        """Record a decision. Raises SophosError DECISION_STALE if the question is no longer open."""
-        values = {
-            "conversation_id": conversation_id,
-            "branch_id": MAIN_BRANCH,
-            "tool_call_id": decision.tool_call_id,
-            "attempt": decision.attempt,
-            "why": decision.why,
-            "decision": decision.decision,
-            "args": json.dumps(dict(decision.args)) if decision.args is not None else None,
-            "reason": decision.reason,
-            "result": decision.result,
-            "fingerprint": decision.fingerprint,
-            "decided_at": to_text(self._clock.now()),
-        }
-        call = (
-            tool_attempts.c.conversation_id == conversation_id,
-            tool_attempts.c.branch_id == MAIN_BRANCH,
-            tool_attempts.c.tool_call_id == decision.tool_call_id,
-        )
+    async def decide(
+        self, conversation_id: str, decision: Decision, about: Circumstances = _NOTHING_ELSE
+    ) -> None:
+        """Record a decision, and tell it in the trace of the run that waits; its time is now.
+
+        Raises SophosError DECISION_STALE if the question is no longer open."""
+        key = {"conversation_id": conversation_id, "branch_id": MAIN_BRANCH}
         failpoints.hit("decision.before_commit")
         async with self._database.write() as connection:
-            made = (await connection.execute(select(func.max(tool_attempts.c.attempt)).where(*call))).scalar()
-            finished = (
-                await connection.execute(
-                    select(func.count())
-                    .select_from(tool_attempts)
-                    .where(*call, tool_attempts.c.state == "finished")
-                )
-            ).scalar_one()
-            decided = (
-                await connection.execute(
-                    select(func.count())
-                    .select_from(decisions)
-                    .where(
-                        decisions.c.conversation_id == conversation_id,
-                        decisions.c.branch_id == MAIN_BRANCH,
-                        decisions.c.tool_call_id == decision.tool_call_id,
-                        decisions.c.attempt == decision.attempt,
-                    )
-                )
-            ).scalar_one()
-            active = (
-                await connection.execute(
-                    select(func.count())
-                    .select_from(runs)
-                    .where(
-                        runs.c.conversation_id == conversation_id, runs.c.status.in_(["running", "waiting"])
-                    )
-                )
-            ).scalar_one()
-            if (made or 0) != decision.attempt or finished or decided or not active:
-                raise stale_decision()
-            await connection.execute(insert(decisions).values(**values))
+            # Within the transaction, so that times are in the order of the decisions.
+            timed = replace(decision, decided_at=to_text(self._clock.now()))
+            await record(connection, key, timed, about)
         failpoints.hit("decision.after_commit")
+
+    async def decisions(self, conversation_id: str) -> Sequence[Decision]:
+        """All decisions on a conversation's calls, in the order they were taken."""
+        statement = select(decisions).where(decisions.c.conversation_id == conversation_id)
+        statement = statement.order_by(decisions.c.decided_at, decisions.c.tool_call_id)
+        async with self._database.read() as connection:
+            found = (await connection.execute(statement)).mappings()
+            return [rows.decision(dict(row)) for row in found]
+
+    async def told_decisions(self, conversation_id: str) -> set[Asked]:
+        """The decisions that are in a trace of the conversation."""
+        return await told_decisions(self._database, conversation_id)
 
 
 class _BranchJournal:
@@ -207,12 +180,3 @@ class _BranchJournal:
         async with self._database.read() as connection:
             row = (await connection.execute(statement)).mappings().first()
             return None if row is None else rows.decision(dict(row))
-
-
-def stale_decision() -> SophosError:
-    """What a decision gets that comes too late."""
-    return SophosError(
-        ErrorCode.DECISION_STALE,
-        "This question is no longer open",
-        "See `approvals` for what waits for a decision now",
-    )

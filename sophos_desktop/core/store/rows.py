@@ -81,6 +81,7 @@ def decision(row: Row) -> Decision:
         reason=row["reason"],
         result=row["result"],
         fingerprint=row["fingerprint"],
+        decided_at=row["decided_at"],
     )
 
 

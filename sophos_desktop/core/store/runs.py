@@ -4,19 +4,23 @@ Invariant: a status changes only along `LEGAL_TRANSITIONS`, and only for the own
 claim inserts conversation and run in one transaction (DURABILITY.md, rule 3).
 """
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from sophos_desktop.core.domain.conversation import ConversationStatus, title_from
+from sophos_desktop.core.domain.conversation import Attachment, AttachmentRef, ConversationStatus, title_from
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.run import LEGAL_TRANSITIONS, RunKind, RunRecord, RunStatus
 from sophos_desktop.core.store import rows
+from sophos_desktop.core.store.attachments import draft_of, give_back, hand_over, move, queued_in, sent_with
 from sophos_desktop.core.store.database import Database
 from sophos_desktop.core.store.id_parts import has_part
+from sophos_desktop.core.store.model_choices import take_new_chats
 from sophos_desktop.core.store.tables import conversations, queued_messages, run_partials, runs
 from sophos_desktop.foundation import failpoints
 from sophos_desktop.foundation.clock import Clock, to_text
@@ -27,7 +31,9 @@ MAIN_BRANCH = "main"
 @dataclass(frozen=True, slots=True)
 class Claim:
     """What a claim records. `input_text` and `input_message_id` are missing for a resume; `from_queue`: the
-    text is the queued message, which is queued no longer once the claim is committed."""
+    text is the queued message, which is queued no longer once the claim is committed, and what it holds
+    goes along; `attachments`: what goes with another message and leaves the draft then; `as_chosen`: a new
+    conversation takes over the model that was chosen for the chat that does not exist yet."""
 
     run_id: str
     conversation_id: str
@@ -39,11 +45,14 @@ class Claim:
     input_message_id: str | None = None
     new_conversation: bool = False
     from_queue: bool = False
+    as_chosen: bool = False
+    attachments: tuple[AttachmentRef | Attachment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a sitting. `draft`: text that is handed back, since the thread does not hold it."""
+    """What became of a sitting. `draft`: text that is handed back with what is attached to it, since the
+    thread does not hold it; `may_hold_draft`: nobody knows that, so what is attached is kept for both."""
 
     status: RunStatus
     error_code: str | None = None
@@ -51,6 +60,7 @@ class Outcome:
     unfinished: bool = False
     message_count: int | None = None
     draft: str | None = None
+    may_hold_draft: bool = False
 
 
 class RunStore:
@@ -62,18 +72,22 @@ class RunStore:
         self._clock = clock
 
     async def claim(self, claim: Claim) -> RunRecord:
-        """Take the conversation. Raises SophosError NOT_FOUND, SESSION_IN_PROGRESS, APPROVAL_PENDING."""
+        """Take the conversation. Raises SophosError NOT_FOUND, SESSION_IN_PROGRESS, APPROVAL_PENDING,
+        BAD_REQUEST (what is to go with the message is attached no longer)."""
         now = to_text(self._clock.now())
         failpoints.hit("claim.before_commit")
         try:
             async with self._database.write() as connection:
                 if claim.new_conversation:
-                    await connection.execute(insert(conversations).values(**_new_conversation(claim, now)))
+                    metadata = await take_new_chats(connection) if claim.as_chosen else {}
+                    values = _new_conversation(claim, now, metadata)
+                    await connection.execute(insert(conversations).values(**values))
                 else:
                     await _touch_conversation(connection, claim, now)
                 if claim.from_queue:
                     await _take_from_queue(connection, claim)
                 await connection.execute(insert(runs).values(**_new_run(claim, now)))
+                await _attach(connection, claim)
         except IntegrityError as error:
             raise await self._refusal(claim.conversation_id) from error
         failpoints.hit("claim.after_commit")
@@ -236,6 +250,9 @@ class RunStore:
             if not outcome.unfinished and outcome.status is RunStatus.COMPLETED:
                 await connection.execute(run_partials.delete().where(run_partials.c.run_id == run_id))
             await _update_conversation(connection, current["conversation_id"], outcome, now)
+            if outcome.draft is not None and current["input_message_id"] is not None:
+                unsent = sent_with(current["conversation_id"], current["input_message_id"])
+                await give_back(connection, unsent, keeps=outcome.may_hold_draft)
         failpoints.hit("outcome.after_commit")
         return True
 
@@ -250,7 +267,7 @@ async def _update_conversation(
         values["message_count"] = outcome.message_count
     if outcome.draft is not None:
         # What was typed meanwhile stays, below what comes back.
-        values["draft"] = f"{outcome.draft}\n\n{draft}" if draft.strip() else outcome.draft
+        values["draft"] = "\n\n".join(text for text in (outcome.draft, draft) if text.strip())
     await connection.execute(
         update(conversations).where(conversations.c.id == conversation_id).values(**values)
     )
@@ -274,6 +291,18 @@ async def _touch_conversation(connection: AsyncConnection, claim: Claim, now: st
         )
 
 
+async def _attach(connection: AsyncConnection, claim: Claim) -> None:
+    """The message holds what goes with it from its first moment on."""
+    if claim.input_message_id is None:
+        return
+    message = sent_with(claim.conversation_id, claim.input_message_id)
+    if claim.from_queue:
+        await move(connection, queued_in(claim.conversation_id), message)
+    elif claim.attachments:
+        draft = draft_of(None if claim.new_conversation else claim.conversation_id)
+        await hand_over(connection, message, claim.attachments, [draft])
+
+
 async def _take_from_queue(connection: AsyncConnection, claim: Claim) -> None:
     mine = (
         queued_messages.c.conversation_id == claim.conversation_id,
@@ -287,14 +316,21 @@ async def _take_from_queue(connection: AsyncConnection, claim: Claim) -> None:
         )
 
 
-def _new_conversation(claim: Claim, now: str) -> dict[str, object]:
+def _first_name(claim: Claim) -> str:
+    """What stands in for a text where there is none."""
+    first = next(iter(claim.attachments), None)
+    ref = first.ref if isinstance(first, Attachment) else first
+    return "" if ref is None else ref.name
+
+
+def _new_conversation(claim: Claim, now: str, metadata: Mapping[str, Any]) -> dict[str, object]:
     return {
         "id": claim.conversation_id,
-        "title": title_from(claim.input_text or ""),
+        "title": title_from(claim.input_text or _first_name(claim)),
         "status": ConversationStatus.ACTIVE.value,
         "pinned": 0,
         "model": claim.model,
-        "metadata": "{}",
+        "metadata": json.dumps(metadata),
         "message_count": 0,
         "draft": "",
         "created_at": now,

@@ -12,6 +12,7 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.dialects.sqlite import insert
 
+from sophos_desktop.core.domain.events import SittingEnded, ToolDecided
 from sophos_desktop.core.store.database import Database
 from sophos_desktop.core.store.tables import run_partials, runs, trace_events
 
@@ -95,6 +96,16 @@ class TraceStore:
         statement = select(func.max(trace_events.c.seq)).where(trace_events.c.run_id == run_id)
         async with self._database.read() as connection:
             return (await connection.execute(statement)).scalar() or 0
+
+    async def decided_since_end(self, run_id: str) -> list[StoredEvent]:
+        """What was decided after the last sitting of a run had ended, in order."""
+        last_end = select(func.max(trace_events.c.seq)).where(
+            trace_events.c.run_id == run_id, trace_events.c.event == SittingEnded.type
+        )
+        async with self._database.read() as connection:
+            ended = (await connection.execute(last_end)).scalar()
+        later = await self.events(run_id, ended) if ended else []
+        return [event for event in later if event.event == ToolDecided.type]
 
     async def save_partial(self, partial: Partial) -> None:
         """Keep the text that arrived, in place of an earlier one of the run."""

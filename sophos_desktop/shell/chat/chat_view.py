@@ -1,35 +1,23 @@
-"""Lays out one conversation: banners, transcript, cards, queued message, composer. Knows no core.
+"""Lays out one conversation: banners, transcript, queued message, composer. Knows no core.
 
 Invariant: the view decides nothing; the presenter tells it what to show and hears what the person wants.
 """
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QIcon, QPainter, QPixmap, QResizeEvent
-from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QPushButton,
-    QStackedLayout,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QLabel, QStackedLayout, QVBoxLayout, QWidget
 
 from sophos_desktop.core.domain.errors import SophosError
-from sophos_desktop.shell.chat.cards.card_style import asking_style
-from sophos_desktop.shell.chat.cards.column import SCROLL_BAR_ROOM, CardColumn
-from sophos_desktop.shell.chat.composer import Composer
+from sophos_desktop.shell.chat.composing.composer_frame import ComposerFrame
+from sophos_desktop.shell.chat.focus_return import FocusReturn
 from sophos_desktop.shell.chat.queued_bar import QueuedBar
 from sophos_desktop.shell.chat.transcript import Transcript
 from sophos_desktop.shell.theme.follower import Theme
-from sophos_desktop.shell.theme.tokens import COLUMN_MARGIN, COLUMN_WIDTH
+from sophos_desktop.shell.theme.measures import MEASURES
 from sophos_desktop.shell.widgets.banner import Banner
-from sophos_desktop.shell.widgets.shapes import Shape, shape_pixmap
+from sophos_desktop.shell.widgets.shapes import Shape
 
-_WRITE = "Write a message"
-_WRITE_WHILE_WAITING = "Write a message. It is kept until you have decided"
-_ICON_GAP = 6  # between the mark of a button and its word
-_HINT_FITS = 400  # the narrowest column with room for the hint beside the buttons
+SCROLL_BAR_ROOM = MEASURES.scroll_bar_width + 2 * MEASURES.scroll_bar_inset
 
 
 class ChatView(QWidget):
@@ -47,19 +35,21 @@ class ChatView(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.theme = theme
         self.transcript = Transcript(theme, self)
-        self.composer = Composer(self)
-        self.send_button = QPushButton(self)
-        self.stop_button = QPushButton("Stop", self)
-        self.resume_banner = Banner("resumeBanner", "resume", Shape.INTERRUPTED, theme, self, closable=False)
+        self.composer_frame = ComposerFrame(theme, self)
+        self.composer = self.composer_frame.field
+        self.send_button = self.composer_frame.send_button
+        self.stop_button = self.composer_frame.stop_button
+        self.resume_banner = Banner("resumeBanner", "resume", Shape.INTERRUPTED, theme, self, closable=True)
         self.error_banner = Banner("errorBanner", "danger", Shape.FAILED, theme, self, closable=True)
         self.notice_bar = Banner("noticeBar", "notice", Shape.NOTICE, theme, self, closable=True)
         self.waiting_question = Banner(
             "waitingQuestion", "warning", Shape.WAITING, theme, self, closable=False
         )
-        self.cards = CardColumn(theme, self.send_button, self)
+        self.cards = self.transcript.questions
+        self.cards.set_tab_after(self.composer)
         self.queued = QueuedBar(theme, self)
+        self._focus = FocusReturn(self.composer, self)
         self._notices: list[str] = []
-        self._is_waiting = False
         self._make_buttons()
         self._make_layout()
         self._connect()
@@ -67,16 +57,6 @@ class ChatView(QWidget):
         self._on_theme_changed()
 
     def _make_buttons(self) -> None:
-        self.send_button.setObjectName("sendButton")
-        self.send_button.setAccessibleName("Send")
-        self.send_button.setToolTip("Send (Enter)")
-        self.send_button.setProperty("primary", "true")
-        self.send_button.setFixedSize(32, 32)
-        self.send_button.setStyleSheet("padding: 0;")
-        self.stop_button.setObjectName("stopButton")
-        self.stop_button.setAccessibleName("Stop")
-        self.stop_button.setToolTip("Stop (Esc)")
-        self.stop_button.hide()
         resume = self.resume_banner.add_button("resumeButton", "Resume", primary=True)
         resume.clicked.connect(lambda: self.resume_requested.emit())
         self.deny_all_button = self.waiting_question.add_button("denyAllAndSendButton", "Deny a&ll and send")
@@ -96,12 +76,10 @@ class ChatView(QWidget):
         self._middle.addWidget(self.transcript)
         self._above = QVBoxLayout()
         self._above.addLayout(self._banner_column)
-        self._cards_row = QVBoxLayout()
-        self._cards_row.addWidget(self.cards)
         self._below = QVBoxLayout()
         self._below.addWidget(self.queued)
         self._below.addWidget(self.waiting_question)
-        self._below.addWidget(self._make_composer_frame())
+        self._below.addWidget(self.composer_frame)
         self._below.setSpacing(8)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -109,7 +87,6 @@ class ChatView(QWidget):
         layout.addWidget(self.resume_banner)
         layout.addLayout(self._middle, 1)
         layout.addLayout(self._above)
-        layout.addLayout(self._cards_row)
         layout.addLayout(self._below)
 
     def _make_empty(self) -> QWidget:
@@ -127,35 +104,21 @@ class ChatView(QWidget):
         self.show_opening()
         return page
 
-    def _make_composer_frame(self) -> QFrame:
-        self._composer_frame = QFrame(self)
-        self._composer_frame.setObjectName("composerFrame")
-        self._hint = hint = QLabel("Enter sends, Shift+Enter breaks the line", self._composer_frame)
-        hint.setObjectName("composerHint")
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(hint)
-        row.addStretch(1)
-        row.addWidget(self.stop_button)
-        row.addWidget(self.send_button)
-        column = QVBoxLayout(self._composer_frame)
-        column.setContentsMargins(16, 10, 8, 8)
-        column.setSpacing(2)
-        column.addWidget(self.composer)
-        column.addLayout(row)
-        return self._composer_frame
-
     def _connect(self) -> None:
-        self.composer.send_requested.connect(self.send_requested)
-        self.composer.focus_changed.connect(self._on_focus_changed)
-        self.send_button.clicked.connect(lambda: self.send_requested.emit())
-        self.stop_button.clicked.connect(lambda: self.stop_requested.emit())
+        self.composer_frame.send_requested.connect(self.send_requested)
+        self.composer_frame.stop_requested.connect(self.stop_requested)
+        self.composer_frame.drop_target.watch(self)
+        self.cards.left.connect(self.composer.setFocus)
+        own = (self.resume_banner, self.error_banner, self.notice_bar, self.waiting_question, self.queued)
+        for part in own:
+            self._focus.watch(part)
         self.error_banner.closed.connect(self.error_closed)
         self.notice_bar.closed.connect(self._notices.clear)
 
-    def add_banner(self, banner: Banner) -> None:
+    def add_banner(self, banner: QWidget) -> None:
         """A message that does not belong to the open conversation, above the others."""
         self._banner_column.insertWidget(0, banner)
+        self._focus.watch(banner)
 
     def show_opening(self) -> None:
         """The core is not there yet."""
@@ -182,11 +145,26 @@ class ChatView(QWidget):
         """Say what went wrong and what to do."""
         self.error_banner.show_message(error.title, error.remedy, str(error.code))
 
+    def withdraw_error(self, error: SophosError) -> None:
+        """It is settled; another one that is shown stays."""
+        shown = self.error_banner
+        if (shown.title, shown.code) == (error.title, str(error.code)):
+            shown.hide()
+
     def show_notice(self, text: str) -> None:
         """Add a notice; the same one is said once."""
         if text not in self._notices:
             self._notices.append(text)
         self.notice_bar.show_message("", "\n".join(self._notices[-3:]))
+
+    def withdraw_notice(self, text: str) -> None:
+        """It is true no longer."""
+        if text in self._notices:
+            self._notices.remove(text)
+            if self._notices:
+                self.notice_bar.show_message("", "\n".join(self._notices[-3:]))
+            else:
+                self.notice_bar.hide()
 
     def clear_messages(self) -> None:
         """Another conversation or a new run: what was said is past."""
@@ -196,60 +174,28 @@ class ChatView(QWidget):
 
     def show_waiting(self, *, is_waiting: bool) -> None:
         """Say in the composer what becomes of a message while calls wait for a decision."""
-        self._is_waiting = is_waiting
-        self._show_placeholder()
+        self.composer_frame.show_waiting(is_waiting=is_waiting)
         if not is_waiting:
             self.waiting_question.hide()
 
-    def _show_placeholder(self) -> None:
-        is_said = self._is_waiting and not self._hint.isHidden()
-        self.composer.setPlaceholderText(_WRITE_WHILE_WAITING if is_said else _WRITE)
-
     def show_running(self, *, is_running: bool, can_send: bool, can_stop: bool) -> None:
         """Set the two buttons; Stop takes the place of Send while a run is active."""
-        self.send_button.setVisible(not is_running)
-        self.send_button.setEnabled(can_send)
-        self.stop_button.setVisible(is_running)
-        self.stop_button.setEnabled(can_stop)
-
-    def _on_focus_changed(self, focused: bool) -> None:  # noqa: FBT001 (a Qt slot)
-        self._composer_frame.setProperty("focused", "true" if focused else "false")
-        self._composer_frame.style().unpolish(self._composer_frame)
-        self._composer_frame.style().polish(self._composer_frame)
+        self.composer_frame.show_running(is_running=is_running, can_send=can_send, can_stop=can_stop)
 
     def _on_theme_changed(self) -> None:
-        tokens, ratio = self.theme.tokens, self.devicePixelRatioF()
-        icon = QIcon(shape_pixmap(Shape.SEND, 18, tokens.on_accent, ratio))
-        icon.addPixmap(shape_pixmap(Shape.SEND, 18, tokens.text_3, ratio), QIcon.Mode.Disabled)
-        self.send_button.setIcon(icon)
-        self.send_button.setIconSize(QSize(18, 18))
-        self.stop_button.setIcon(_with_gap(shape_pixmap(Shape.STOP, 10, tokens.text, ratio)))
-        self.stop_button.setIconSize(QSize(10 + _ICON_GAP, 10))
-        self.waiting_question.setStyleSheet(asking_style(tokens))
+        self._fit_column()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep banners and composer in the column of the text."""
         super().resizeEvent(event)
+        self._fit_column()
+
+    def _fit_column(self) -> None:
         room = self.width() - SCROLL_BAR_ROOM  # the transcript's bar stands beside the column
-        column = max(200, min(COLUMN_WIDTH, room - COLUMN_MARGIN))
+        measures = self.theme.tokens.measures
+        column = max(200, min(measures.column_width, room - measures.column_margin))
         left = max(0, (room - column) // 2)
         right = max(SCROLL_BAR_ROOM, self.width() - left - column)
         self._above.setContentsMargins(left, 4, right, 0)
-        self._cards_row.setContentsMargins(left, 0, right - SCROLL_BAR_ROOM, 0)
         self._below.setContentsMargins(left, 4, right, 12)
-        self._hint.setVisible(column > _HINT_FITS)
-        self._show_placeholder()
-        self.composer.fit_window()
-        self.cards.set_room(self.height())
-
-
-def _with_gap(mark: QPixmap) -> QIcon:
-    """A mark with room behind it: a style sheet puts the words of a button right beside its icon."""
-    ratio = mark.devicePixelRatio()
-    wide = QPixmap(mark.width() + round(_ICON_GAP * ratio), mark.height())
-    wide.setDevicePixelRatio(ratio)
-    wide.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(wide)
-    painter.drawPixmap(0, 0, mark)
-    painter.end()
-    return QIcon(wide)
+        self.composer_frame.fit(column)

@@ -1,27 +1,47 @@
 """The field in which a message is written.
 
-Invariant: it holds plain text; `Enter` sends and `Shift+Enter` breaks the line; an `Enter` that ends an
-input method's composition does neither. `edited` tells of the person's changes only, not of the program's.
+Invariant: it holds plain text; one key sends and another breaks the line; an `Enter` that ends an input
+method's composition does neither. `edited` tells of the person's changes only, not of the program's.
 """
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QFocusEvent, QInputMethodEvent, QKeyEvent
+from enum import StrEnum
+
+from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QDragEnterEvent,
+    QDragMoveEvent,
+    QFocusEvent,
+    QFontInfo,
+    QInputMethodEvent,
+    QKeyEvent,
+)
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QWidget
 
+from sophos_desktop.shell.chat.composing.incoming import count_of, incoming_from
 from sophos_desktop.shell.theme.fonts import text_font
-from sophos_desktop.shell.theme.tokens import READING_SIZE
+from sophos_desktop.shell.theme.type_scale import TYPE
 
-_ONE_LINE = 30
+_TEXT_MARGIN = 2
+_LINE_HEIGHT = TYPE.reading.line / TYPE.reading.size  # of a single line; below it stand closer
 _ENTER_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 _BREAKING = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.AltModifier
+
+
+class SendKey(StrEnum):
+    """What `ui.send_key` may be."""
+
+    ENTER = "enter"
+    CTRL_ENTER = "ctrl-enter"
 
 
 class Composer(QPlainTextEdit):
     """Lives as long as its window, on the GUI thread."""
 
     send_requested = Signal()
+    recall_requested = Signal()  # Up where nothing is written
     edited = Signal(str)
     focus_changed = Signal(bool)
+    incoming = Signal(object)  # Sequence[Incoming]: pasted, and no text
 
     def __init__(self, parent: QWidget) -> None:
         """Empty, one line high."""
@@ -30,11 +50,12 @@ class Composer(QPlainTextEdit):
         self.setAccessibleName("Message")
         self.setPlaceholderText("Write a message")
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setFont(text_font(READING_SIZE))
+        self.setFont(text_font(TYPE.reading.size))
         self.setTabChangesFocus(True)
-        self.document().setDocumentMargin(2)
+        self.document().setDocumentMargin(_TEXT_MARGIN)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._send_key = SendKey.ENTER
         self._is_setting = False
         self._is_composing = False
         self._has_just_composed = False
@@ -61,19 +82,82 @@ class Composer(QPlainTextEdit):
             self._is_setting = False
         self.moveCursor(self.textCursor().MoveOperation.End)
 
+    @property
+    def is_empty(self) -> bool:
+        """True if nothing stands in it."""
+        return self.document().isEmpty()
+
+    @property
+    def text_margin(self) -> int:
+        """How far its text is from its edges."""
+        return _TEXT_MARGIN
+
+    def set_send_key(self, key: SendKey) -> None:
+        """Which key sends from now on."""
+        self._send_key = key
+
+    def recall(self, text: str) -> None:
+        """Write a text as if the person had: it can be undone, and is told as an edit."""
+        self.insertPlainText(text)
+        self.moveCursor(self.textCursor().MoveOperation.End)
+
     def _on_text_changed(self) -> None:
         self._fit()
         if not self._is_setting:
             self.edited.emit(self.text)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Send at `Enter`, unless it belongs to an input method."""
-        if event.key() not in _ENTER_KEYS or event.modifiers() & _BREAKING:
+        """Send at its key, unless that belongs to an input method; look back at Up in an empty field."""
+        if event.key() in _ENTER_KEYS:
+            self._on_enter(event)
+        elif self._is_recalling(event):
+            event.accept()
+            self.recall_requested.emit()
+        else:
             super().keyPressEvent(event)
-            return
+
+    def _on_enter(self, event: QKeyEvent) -> None:
         event.accept()
-        if not self._is_composing and not self._has_just_composed:
+        if self._is_composing or self._has_just_composed:
+            return
+        is_control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+        is_sending = is_control or self._send_key is SendKey.ENTER
+        if is_sending and not event.modifiers() & _BREAKING:
             self.send_requested.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def _is_recalling(self, event: QKeyEvent) -> bool:
+        is_plain = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier == Qt.KeyboardModifier.NoModifier
+        is_free = not self._is_composing and not self.isReadOnly()
+        return event.key() == Qt.Key.Key_Up and is_plain and is_free and self.is_empty
+
+    # What is pasted and dropped
+
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        """Also what is attached instead."""
+        return count_of(source) > 0 or super().canInsertFromMimeData(source)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """Files and pictures are told of, text is inserted."""
+        if arrived := incoming_from(source):
+            self.incoming.emit(arrived)
+        else:
+            super().insertFromMimeData(source)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """What can be attached belongs to the part around, text to the field."""
+        if count_of(event.mimeData()):
+            event.ignore()
+        else:
+            super().dragEnterEvent(event)
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        """As above."""
+        if count_of(event.mimeData()):
+            event.ignore()
+        else:
+            super().dragMoveEvent(event)
 
     def inputMethodEvent(self, event: QInputMethodEvent) -> None:
         """Remember whether a composition is open or was closed in this turn of the loop."""
@@ -100,12 +184,23 @@ class Composer(QPlainTextEdit):
     def sizeHint(self) -> QSize:
         """As high as its lines, from one up to a third of the window."""
         lines = max(1.0, self.document().size().height())  # a plain text document counts in lines
-        wanted = round(lines * self.fontMetrics().lineSpacing()) + 8
-        return QSize(200, max(_ONE_LINE, min(wanted, self.window().height() // 3)))
+        wanted = round((lines - 1) * self.fontMetrics().lineSpacing()) + self._one_line
+        return QSize(200, max(self._one_line, min(wanted, self.window().height() // 3)))
 
     def minimumSizeHint(self) -> QSize:
         """One line."""
-        return QSize(120, _ONE_LINE)
+        return QSize(120, self._one_line)
+
+    @property
+    def _one_line(self) -> int:
+        around = self.fontMetrics().lineSpacing() + 2 * _TEXT_MARGIN
+        return max(around, round(QFontInfo(self.font()).pixelSize() * _LINE_HEIGHT))
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Another size of type needs another height."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._fit()
 
     def _fit(self) -> None:
         wanted = self.sizeHint().height()

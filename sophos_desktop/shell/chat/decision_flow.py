@@ -1,7 +1,7 @@
 """Asks the person about calls that wait, and lets the run go on when all are answered.
 
-Invariant: each card answers its own call, once, in any order; the run goes on when no card of it is left
-undecided. An answer that the core refuses changes nothing, and is said.
+Invariant: each card answers its own call, once, in any order; the run goes on when no question of it is left.
+An answer that the core refuses changes nothing, and is said.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -14,8 +14,11 @@ from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.foundation.clock import from_text
 from sophos_desktop.foundation.tasks import TaskOwner
 from sophos_desktop.shell.async_slots import connect_async
+from sophos_desktop.shell.chat.call_statuses import asked_together, is_unfinished, known_statuses
 from sophos_desktop.shell.chat.cards.card import Answer
+from sophos_desktop.shell.chat.cards.card_words import decided_status
 from sophos_desktop.shell.chat.chat_view import ChatView
+from sophos_desktop.shell.chat.items import TranscriptItems
 from sophos_desktop.shell.facade import Core, PendingDecision, RunHandle
 
 
@@ -26,21 +29,25 @@ class DecisionFlow(QObject):
         self,
         view: ChatView,
         owner: TaskOwner,
+        items: TranscriptItems,
         core: Callable[[], Core],
         reload: Callable[[str, SophosError | None], Awaitable[None]],
         proceeded: Callable[[RunHandle], None],
         parent: QObject,
     ) -> None:
-        """`core` gives the open core or raises; `reload` shows a conversation as it is stored, with an
-        error if there is one; `proceeded` gets the handle of a run that goes on."""
+        """`items` are of the open conversation; `core` gives the open core or raises; `reload` shows a
+        conversation as it is stored, with an error if there is one; `proceeded` gets the handle of a run that
+        goes on."""
         super().__init__(parent)
         self._view = view
         self._cards = view.cards
         self._owner = owner
+        self._items = items
         self._core = core
         self._reload = reload
         self._proceeded = proceeded
         self._proceeding: set[str] = set()
+        self._shown: str | None = None  # the conversation whose calls are on the screen, if no run goes on
         self._unsubscribe: Callable[[], None] | None = None
         connect_async(self._cards.answered, self._decide, owner, "decide")
         connect_async(self._cards.check_wanted, self._check, owner, "check arguments")
@@ -55,14 +62,23 @@ class DecisionFlow(QObject):
         """How many questions are open."""
         return self._cards.undecided
 
-    def show(self, pending: Sequence[PendingDecision]) -> None:
-        """A card for each of these; none takes the cards away."""
+    @property
+    def open(self) -> Sequence[PendingDecision]:
+        """The open questions: those that were shown and not decided since."""
+        return self._cards.open
+
+    def show(self, pending: Sequence[PendingDecision], conversation_id: str | None = None) -> None:
+        """A card for each of these; none takes the cards away. `conversation_id`: what was just read, whose
+        calls are to say what the journal knows of them."""
+        self._shown = conversation_id
         before = {card.question.tool_call_id for card in self._cards.cards}
         self._cards.show_questions(pending)
         self._hear_of_servers(is_wanted=bool(pending))
         for question in pending:
             if question.why == "uncertain" and question.tool_call_id not in before:
                 self._owner.spawn(self._find_beginning(question), "when the call began")
+        if conversation_id is not None:
+            self._owner.spawn(self._read_records(conversation_id), "what is known of calls")
 
     def detach(self) -> None:
         """The core is about to close."""
@@ -99,6 +115,26 @@ class DecisionFlow(QObject):
         except SophosError:
             return  # without its time the card says the same
 
+    async def _read_records(self, conversation_id: str) -> None:
+        """The journal alone knows what was decided before the window was closed, and what was sent and never
+        came back."""
+        if not any(is_unfinished(item) for item in self._items.items):
+            return
+        try:
+            core = self._core()
+            is_executing = await core.neighbours.executing(conversation_id) is not None
+            records = await core.conversations.call_records(conversation_id)
+            is_executing = is_executing or core.runs.active(conversation_id) is not None
+        except SophosError:
+            return  # the app is closing; without it the calls say that they wait
+        if conversation_id != self._shown:
+            return
+        if not is_executing:
+            self._items.know(known_statuses(records))
+            self._view.transcript.show_items(self._items.items)
+        waiting = [question.tool_call_id for question in self.open]
+        self._cards.say_places(asked_together(self._items.items, waiting, records))
+
     # Deciding
 
     async def _decide(self, question: PendingDecision, answer: Answer) -> None:
@@ -116,8 +152,18 @@ class DecisionFlow(QObject):
         except SophosError as error:
             await self._refused(question, answer, error)
             return
-        self._cards.settle(question, answer)
+        self._settle(question, answer)
         await self._go_on(conversation_id)
+
+    def _settle(self, question: PendingDecision, answer: Answer) -> None:
+        """The call's place says what was decided; the card gives its room up without a jump."""
+        transcript, call_key = self._view.transcript, question.tool_call_id
+        if question.conversation_id == self._cards.conversation_id:
+            transcript.hold_still(call_key)
+            self._items.decide(call_key, decided_status(answer.kind))
+        self._cards.settle(question)
+        if question.conversation_id == self._cards.conversation_id:
+            transcript.show_items(self._items.items)
 
     async def _refused(self, question: PendingDecision, answer: Answer, error: SophosError) -> None:
         self._cards.unlock(question)

@@ -44,6 +44,11 @@ class DraftKeeper(QObject):
         if self._conversations is not None:
             self._timer.start()
 
+    @property
+    def is_saved(self) -> bool:
+        """True if nothing is to be written."""
+        return not self._unsaved
+
     async def settle(self, key: str | None) -> None:
         """Write what is not written, and begin to look for edits. Raises SophosError of the store."""
         await self.flush()

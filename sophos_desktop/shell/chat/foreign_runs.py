@@ -14,12 +14,14 @@ from sophos_desktop.foundation.tasks import TaskOwner
 from sophos_desktop.shell.facade import Core
 
 LOOK_AGAIN_MILLISECONDS = 300
+FOREIGN_NOTICE = "Another Sophos process writes this answer; it is shown step by step."
 
 
 class ForeignRuns(QObject):
     """Lives as long as its window, on the GUI thread; works between `attach` and `detach`."""
 
     appeared = Signal(object)  # RunHandle: another process executes a run here
+    file_changed = Signal()  # at most once in `LOOK_AGAIN_MILLISECONDS`, while a run is followed too
     changed = Signal(str)  # conversation id: another process ran something here, or it was recovered
 
     def __init__(
@@ -36,6 +38,7 @@ class ForeignRuns(QObject):
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(LOOK_AGAIN_MILLISECONDS)
+        self._timer.timeout.connect(self.file_changed)
         self._timer.timeout.connect(self.look)
 
     def attach(self, core: Core) -> None:

@@ -7,7 +7,7 @@ tell by identity what to show again.
 from dataclasses import dataclass
 from enum import Enum
 
-from sophos_desktop.core.domain.conversation import MessageState
+from sophos_desktop.core.domain.conversation import AttachmentRef, MessageState
 
 PENDING_KEY = "pending"
 ERROR_KEY = "error"
@@ -24,10 +24,11 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class UserItem:
-    """What the user wrote."""
+    """What the user wrote, and what went with it."""
 
     key: str
     text: str
+    attachments: tuple[AttachmentRef, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +60,9 @@ class ResultImage:
 @dataclass(frozen=True, slots=True)
 class ToolItem:
     """A tool call and what became of it. `status` is None before it ran, `running` while it does, `asked` or
-    `uncertain` while somebody is asked. `running_since`: seconds of time.monotonic. `whole_bytes`: of a
-    result that is more than `result`, how much is kept of it."""
+    `uncertain` while somebody is asked, `allowed`, `again` or `entered` once that was decided.
+    `running_since`: seconds of time.monotonic. `whole_bytes`: of a result that is more than `result`, how
+    much is kept of it."""
 
     key: str
     server: str
@@ -73,6 +75,11 @@ class ToolItem:
     run_id: str | None = None
     whole_bytes: int | None = None
     images: tuple[ResultImage, ...] = ()
+
+    @property
+    def is_asked(self) -> bool:
+        """True while somebody is asked about it."""
+        return self.status in ("asked", "uncertain")
 
 
 class NoticeTone(Enum):

@@ -5,12 +5,12 @@ what its deltas had folded; what is known of it besides (figures, durations) is 
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from time import monotonic
 from typing import Any
 
-from sophos_desktop.core.domain.conversation import Message, MessageState, Role, ToolCall
+from sophos_desktop.core.domain.conversation import AttachmentRef, Message, MessageState, Role, ToolCall
 from sophos_desktop.core.domain.errors import SophosError
 from sophos_desktop.core.domain.events import ModelCallFinished, RunEvent, ToolCallFinished, ToolCallStarted
 from sophos_desktop.shell.chat.item_kinds import (
@@ -20,6 +20,7 @@ from sophos_desktop.shell.chat.item_kinds import (
     ErrorItem,
     Figures,
     Item,
+    NoticeItem,
     ResultImage,
     ToolItem,
     UserItem,
@@ -38,6 +39,7 @@ class TranscriptItems:
         self._continued: str | None = None  # the answer that can be continued
         self._thinking_since: dict[str, float] = {}
         self._asked: dict[str, str] = {}
+        self._decided: dict[str, str] = {}
         self._whole: dict[str, tuple[str, tuple[ResultImage, ...]]] = {}
         self.facts = RunFacts()
 
@@ -55,11 +57,14 @@ class TranscriptItems:
         rest: list[Item] = []
         for placed in self.facts.notices:
             if placed.after in last:
-                after.setdefault(last[placed.after], []).append(placed.item)
+                here = after.setdefault(last[placed.after], [])
             elif placed.before in first:
-                before.setdefault(first[placed.before], []).append(placed.item)
+                here = before.setdefault(first[placed.before], [])
             else:
-                rest.append(placed.item)
+                here = rest
+            # Each sitting of a run tells again what it took over: once is enough at one place.
+            if all(item.text != placed.item.text for item in here if isinstance(item, NoticeItem)):
+                here.append(placed.item)
         found: list[Item] = []
         for key, item in self._items.items():
             found += (*before.get(key, ()), item, *after.get(key, ()))
@@ -73,6 +78,7 @@ class TranscriptItems:
         self._items.clear()
         self._thinking_since.clear()
         self._asked.clear()
+        self._decided.clear()
         self._whole.clear()
         self._error = self._continued = None
 
@@ -81,6 +87,10 @@ class TranscriptItems:
         before, self._items = self._items, {}
         for message in messages:
             self.store(message)
+        for key, status in self._decided.items():
+            item = self._items.get(key)
+            if isinstance(item, ToolItem) and item.status is None:
+                self._items[key] = replace(item, status=status)
         for key, item in self._items.items():
             if before.get(key) == item:
                 self._items[key] = before[key]
@@ -89,7 +99,7 @@ class TranscriptItems:
         """A message is in the thread."""
         if message.role is Role.USER:
             self._items.pop(PENDING_KEY, None)
-            self._items[message.id] = UserItem(message.id, message.text)
+            self._items[message.id] = UserItem(message.id, message.text, message.attachments)
         elif message.role is Role.ASSISTANT:
             self._store_answer(message)
         elif message.tool_call_id is not None:
@@ -125,9 +135,9 @@ class TranscriptItems:
 
     # The run as it goes on.
 
-    def expect(self, text: str) -> None:
+    def expect(self, text: str, attachments: Sequence[AttachmentRef] = ()) -> None:
         """Show what was just sent until its message is stored."""
-        self._items[PENDING_KEY] = UserItem(PENDING_KEY, text)
+        self._items[PENDING_KEY] = UserItem(PENDING_KEY, text, attachments=tuple(attachments))
 
     def grow(self, message: Message) -> AnswerItem:
         """More of an answer arrived; `message` holds all of it. Gives its item."""
@@ -191,15 +201,33 @@ class TranscriptItems:
             self._update_tool(call_id, result=result, images=images)
 
     def ask(self, questions: Mapping[str, str]) -> None:
-        """The calls that wait for somebody, each with why (`approval`, `uncertain`)."""
+        """The calls that wait for somebody, each with why (`approval`, `uncertain`). One that is not among
+        the stored messages gets an item at the end: it has to be asked all the same."""
         for key in self._asked.keys() - questions.keys():
             item = self._items.get(key)
-            if isinstance(item, ToolItem) and item.status in ("asked", "uncertain"):
+            if isinstance(item, ToolItem) and item.is_asked:
                 self._items[key] = replace(item, status=None)
         self._asked = dict(questions)
         for key, why in questions.items():
-            if isinstance(self._items.get(key), ToolItem):
-                self._update_tool(key, status="uncertain" if why == "uncertain" else "asked")
+            self._decided.pop(key, None)
+            self._update_tool(key, status="uncertain" if why == "uncertain" else "asked")
+
+    def decide(self, key: str, status: str) -> None:
+        """What was decided about a call; it says so until the call goes on."""
+        self._asked.pop(key, None)
+        self._decided[key] = status
+        item = self._items.get(key)
+        if isinstance(item, ToolItem) and item.is_asked:
+            self._update_tool(key, status=status)
+
+    def know(self, statuses: Mapping[str, str]) -> None:
+        """What the journal says of calls without a result that nobody is asked about; it holds until they go
+        on."""
+        for key, status in statuses.items():
+            item = self._items.get(key)
+            if isinstance(item, ToolItem) and (item.status is None or item.status == self._decided.get(key)):
+                self._decided[key] = status
+                self._items[key] = replace(item, status=status)
 
     def end_with(self, error: SophosError | None, *, can_continue: bool) -> None:
         """How the last run ended; `can_continue`: a resume would go on."""

@@ -36,6 +36,11 @@ class LiveRun(QObject):
         bridge.message_grew.connect(self._on_message_grew)
         bridge.stored.connect(self._on_stored)
 
+    def settle(self) -> None:
+        """The sitting is over: nothing grows any more."""
+        self._items.settle()
+        self._transcript.show_items(self._items.items)
+
     def _on_message_grew(self, conversation_id: str, message: Message) -> None:
         if conversation_id == self._open_conversation():
             item = self._items.grow(message)

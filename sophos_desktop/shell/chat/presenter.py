@@ -5,31 +5,36 @@ sent and queued, and what is decided, is `send_flow`'s, `queue_flow`'s and `deci
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject, Signal
 
+from sophos_desktop.core.domain.conversation import AttachmentRef
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.events import SittingEnded
+from sophos_desktop.core.domain.queued import NOTHING
 from sophos_desktop.foundation.tasks import TaskOwner
 from sophos_desktop.shell.async_slots import connect_async
 from sophos_desktop.shell.chat.chat_view import ChatView
+from sophos_desktop.shell.chat.composing.attach_flow import AttachFlow
 from sophos_desktop.shell.chat.decision_flow import DecisionFlow
-from sophos_desktop.shell.chat.drafts import DraftKeeper, joined
-from sophos_desktop.shell.chat.foreign_runs import ForeignRuns
+from sophos_desktop.shell.chat.drafts import DraftKeeper
+from sophos_desktop.shell.chat.foreign_runs import FOREIGN_NOTICE, ForeignRuns
 from sophos_desktop.shell.chat.items import TranscriptItems
+from sophos_desktop.shell.chat.kept_state import KeptState
 from sophos_desktop.shell.chat.live_run import LiveRun
 from sophos_desktop.shell.chat.outcome import show_outcome
+from sophos_desktop.shell.chat.outgoing import Outgoing
 from sophos_desktop.shell.chat.queue_flow import QueueFlow
+from sophos_desktop.shell.chat.run_commands import RunCommands
 from sophos_desktop.shell.chat.run_endings import RunEndings
 from sophos_desktop.shell.chat.send_flow import SendFlow
 from sophos_desktop.shell.chat.shown_facts import ShownFacts
+from sophos_desktop.shell.chat.stored_conversation import read_conversation
 from sophos_desktop.shell.chat.waiting_notice import WaitingNotice
 from sophos_desktop.shell.event_bridge import EventBridge
 from sophos_desktop.shell.facade import Core, RunHandle
 from sophos_desktop.shell.theme.icons import Mark, icon
-
-LAST_CONVERSATION = "last_conversation"
 
 
 class ChatPresenter(QObject):
@@ -51,30 +56,35 @@ class ChatPresenter(QObject):
         self._ready = asyncio.Event()
         self._refusal = SophosError(ErrorCode.STORE_UNREACHABLE, "The app is closing", "Start it again.")
         self._drafts = DraftKeeper(owner, self)
-        self._items = TranscriptItems()
-        self._live = LiveRun(view, bridge, self._items, self._current, self)
-        self._facts = ShownFacts(view, owner, self._items, lambda: self._core, self._current, self)
-        self._questions = DecisionFlow(view, owner, self._open_core, self._reload, self._go_on, self)
+        self._items = items = TranscriptItems()
+        current, opened = self._current, self._open_core
+        self._live = LiveRun(view, bridge, items, current, self)
+        self._facts = ShownFacts(view, owner, items, lambda: self._core, current, self)
+        self._questions = DecisionFlow(view, owner, items, opened, self._reload, self._go_on, self)
         self._foreign = ForeignRuns(owner, self._idle_conversation, self)
-        current = self._current
-        self._sender = SendFlow(view, owner, self._drafts, self._items, current, self)
-        self._queue = QueueFlow(
-            view, owner, self._open_core, self._sender, self._drafts, current, self._reload, self
-        )
+        self._commands = RunCommands(owner, opened, self._foreign, self._reload, self._go_on)
+        frame, drafts = view.composer_frame, self._drafts
+        self._attached = attached = AttachFlow(frame, owner, self._when_open, view, self)
+        self.kept = KeptState(owner, drafts, attached)
+        self._sender = sender = SendFlow(view, owner, drafts, attached, items, current, self)
+        self._queue = QueueFlow(view, owner, opened, sender, drafts, attached, current, self._reload, self)
+        flows = (sender, self._queue, attached, self._questions)
+        self._outgoing = Outgoing(view, owner, flows, items, self, self)
         self._endings = RunEndings(owner, self)
         mark = icon(Mark.WAITING, view.theme, "warning")
         self.notice = WaitingNotice(view.window(), mark, self.open, self)
         self._conversation_id: str | None = None
         self._generation = 0
         self._followed: RunHandle | None = None
-        self._is_restoring = self._is_loading = self._is_closed = False
-        self._is_resumable = self._is_stopping = False
+        self._is_restoring = True  # what the composer holds was typed, and the kept draft comes before it
+        self._is_loading = self._is_closed = False
         self._unsubscribe: Callable[[], None] = lambda: None
         view.send_requested.connect(self.send)
         view.stop_requested.connect(self.stop)
         view.resume_requested.connect(self.resume)
         view.transcript.continue_wanted.connect(self.resume)
         view.composer.edited.connect(self._on_edited)
+        attached.changed.connect(self._update)
         bridge.ended.connect(self._on_ended)
         self._foreign.appeared.connect(self._on_foreign_run)
         self._sender.changed.connect(self._update)
@@ -83,6 +93,8 @@ class ChatPresenter(QObject):
         self._endings.ended.connect(self.notice.run_ended)
         connect_async(self._endings.ended, self._queue.run_ended, owner, "send queued message")
         connect_async(self._foreign.changed, self._reload, owner, "show what another process did")
+        connect_async(self._foreign.file_changed, self._queue.follow, owner, "show what is queued")
+        self.conversation_changed.connect(self.kept.opened)
         self._update()
 
     @property
@@ -106,13 +118,13 @@ class ChatPresenter(QObject):
     @property
     def can_resume(self) -> bool:
         """True if the open conversation has work left that nobody does."""
-        return self._is_resumable and not self.is_running and not self._is_closed
+        return self._commands.is_resumable and not self.is_running and not self._is_closed
 
     @property
     def can_stop(self) -> bool:
         """True if there is a run to stop, one that waits too, that was not told to."""
         is_active = self.is_running or self._questions.is_waiting
-        return is_active and not self._is_stopping and not self._is_closed
+        return is_active and not self._commands.is_stopping and not self._is_closed
 
     # Opening and closing
 
@@ -123,11 +135,14 @@ class ChatPresenter(QObject):
         self._foreign.attach(core)
         self._endings.attach(core)
         try:
-            last = await core.conversations.app_state(LAST_CONVERSATION)
-            is_idle = not self._view.composer.text and self._sender.is_idle
-            self._drafts.attach(core.conversations)
-            await self._show(last if last and is_idle else None)
+            self.kept.attach(core.conversations)
+            last = await self.kept.last_open()
+            is_free = not self._view.composer.text and not self._attached.is_reading(None)
+            is_idle = is_free and self._sender.is_idle
+            await self._show(last if is_idle else None)
         except SophosError as error:
+            self._is_restoring = False
+            self._drafts.edited(self._conversation_id, self._view.composer.text)
             self._view.show_error(error)
         finally:
             self._ready.set()
@@ -145,7 +160,7 @@ class ChatPresenter(QObject):
     def close(self) -> None:
         """Take no more work; what was typed can still be saved."""
         self._is_closed = True
-        self._view.composer.setReadOnly(True)
+        self._view.composer_frame.close_for_work()
         self._update()
 
     def detach(self) -> None:
@@ -160,17 +175,21 @@ class ChatPresenter(QObject):
     async def save(self) -> None:
         """Write drafts and which conversation is open; waits for a core that is still opening if something
         was typed. Raises SophosError of the store."""
-        if self._core is None and not self._view.composer.text:
+        if self._core is None and not (self._view.composer.text or self._attached.is_reading(None)):
             return
         await self._ready.wait()
         if self._core is not None:
-            await self._drafts.flush()
-            await self._core.conversations.save_app_state(LAST_CONVERSATION, self._conversation_id or "")
+            await self.kept.save()
 
     def _open_core(self) -> Core:
         if self._core is None:
             raise self._refusal
         return self._core
+
+    async def _when_open(self) -> Core:
+        if self._core is None:
+            await self._ready.wait()
+        return self._open_core()
 
     # Switching
 
@@ -189,28 +208,27 @@ class ChatPresenter(QObject):
         self._generation += 1
         generation = self._generation
         self._bridge.leave()
-        if self._ready.is_set():
+        if not self._is_restoring:  # else it was typed since, and belongs to what is opened last
             self._view.composer.set_text("")
         self._is_restoring = self._is_loading = True
         self._followed = None
         self._conversation_id = conversation_id
-        self._is_resumable = self._is_stopping = False
+        self._commands.reset()
         self._view.clear_messages()
         self._questions.show(())
-        self._queue.show(None)
+        self._queue.show(NOTHING)
+        self._attached.clear(conversation_id)
         self.conversation_changed.emit(conversation_id)
         draft = await self._sender.change_draft(conversation_id)
         if generation != self._generation:
             return
         self._is_restoring = False
-        typed = self._view.composer.text
-        self._view.composer.set_text(joined(draft, typed))
-        if typed:
-            self._drafts.edited(conversation_id, self._view.composer.text)
+        self._sender.show_draft(conversation_id, draft)
         self._items.clear()
         if conversation_id is None:
             self._view.transcript.open_items([])
             self._view.show_empty()
+            await self._attached.reload(None)
         else:
             await self._load(conversation_id, is_new=True)
         if generation == self._generation:
@@ -222,29 +240,28 @@ class ChatPresenter(QObject):
         """Read the conversation and show it as it is in the store."""
         core, generation = self._open_core(), self._generation
         try:
-            conversation = await core.conversations.find(conversation_id)
-            messages = await core.conversations.messages(conversation_id)
-            pending = await core.decisions.pending(conversation_id)
-            queued = await core.queue.get(conversation_id)
+            stored = await read_conversation(core, conversation_id)
+            await self._attached.reload(conversation_id)
         except SophosError as error:
             if generation == self._generation:
                 await self._show_unreadable(error)
             return
         if generation != self._generation:
             return
-        self._questions.show(pending)
-        self._queue.show(queued)
+        self._questions.show(stored.pending, conversation_id)
+        self._queue.show(stored.queued)
         items, is_waiting = self._items, self._questions.is_waiting
-        items.reset(messages)
-        items.ask({question.tool_call_id: question.why for question in pending})
-        self._is_resumable = show_outcome(self._view, items, conversation, is_waiting=is_waiting)
+        items.reset(stored.messages)
+        items.ask({question.tool_call_id: question.why for question in self._questions.open})
+        is_resumable = show_outcome(self._view, items, stored.conversation, is_waiting=is_waiting)
+        self._commands.is_resumable = is_resumable
         show = self._view.transcript.open_items if is_new else self._view.transcript.show_items
         show(items.items)
         if items.items:
             self._view.show_transcript()
         else:
             self._view.show_empty()
-        self._foreign.shows(conversation)
+        self._foreign.shows(stored.conversation)
         self._follow_active(conversation_id)
         self._foreign.look()
         self._update()
@@ -265,38 +282,32 @@ class ChatPresenter(QObject):
     # Sending and following
 
     def send(self) -> None:
-        """Send what the composer holds; if the core is still opening, as soon as it is there. While a run is
-        active the message is queued; while calls wait for a decision it is asked what is to become of it."""
-        text, target = self._view.composer.text, self._conversation_id
-        if not self._can_send() or not text.strip():
-            return
-        if target is not None and self._questions.is_waiting:
-            self._queue.ask(self._questions.undecided)
-        elif target is not None and self.is_running:
-            self._owner.spawn(self._queue.put(target, text), "queue message")
-        else:
-            self._sender.send(target, text, lambda: self._start(target, text))
+        """Send what the composer holds; if the core is still opening, as soon as it is there."""
+        self._outgoing.send()
 
-    def _can_send(self) -> bool:
+    @property
+    def may_send(self) -> bool:
+        """True if nothing is loaded or on its way."""
         return not (self._is_closed or self._is_loading or self._sender.is_sending(self._conversation_id))
 
-    async def _start(self, target: str | None, text: str) -> RunHandle:
+    async def begin(self, target: str | None, text: str, given: Sequence[AttachmentRef]) -> RunHandle:
+        """Start a run once everything is open. Raises SophosError."""
         await self._ready.wait()
-        return await self._open_core().runs.start(target, text)
+        return await self._open_core().runs.start(target, text, as_chosen=True, attachments=given)
 
-    def _on_began(self, handle: RunHandle, text: str) -> None:
+    def _on_began(self, handle: RunHandle, text: str, given: Sequence[AttachmentRef]) -> None:
         """What was sent is safe, and its conversation is still open."""
         is_new = self._conversation_id is None
         self._conversation_id = handle.conversation_id
         if is_new:
             self.conversation_changed.emit(handle.conversation_id)
-        self._items.expect(text)
+        self._items.expect(text, given)
         self._view.clear_messages()
         self._follow(handle)
 
     def _follow(self, handle: RunHandle) -> None:
         self._followed = handle
-        self._is_resumable = self._is_stopping = False
+        self._commands.reset()
         self._questions.show(())
         self._view.resume_banner.hide()
         self._items.drop_partials()
@@ -325,7 +336,7 @@ class ChatPresenter(QObject):
         is_new = self._followed is None or self._followed.run_id != handle.run_id or not self.is_running
         if handle.conversation_id == self._conversation_id and is_new:
             self._view.clear_messages()
-            self._view.show_notice("Another Sophos process writes this answer; it is shown step by step.")
+            self._view.show_notice(FOREIGN_NOTICE)
             self._follow(handle)
 
     def _on_run_changed(self, conversation_id: str) -> None:
@@ -338,9 +349,9 @@ class ChatPresenter(QObject):
 
     def _on_ended(self, conversation_id: str, ended: SittingEnded) -> None:
         if conversation_id == self._conversation_id:
-            self._items.settle()
-            self._view.transcript.show_items(self._items.items)
-            self._is_stopping = False
+            self._view.withdraw_notice(FOREIGN_NOTICE)
+            self._live.settle()
+            self._commands.is_stopping = False
             self._update()
             self._owner.spawn(self._settle(conversation_id, ended), "settle")
 
@@ -358,27 +369,19 @@ class ChatPresenter(QObject):
     # Stop and resume
 
     def stop(self) -> None:
-        """Stop the open conversation's run; its end follows as an event."""
+        """Stop the open conversation's run; its end follows as an event. While it is asked what becomes of a
+        message, Esc answers that alone."""
+        if self._queue.wait():
+            return
         if self._core is not None and self._conversation_id is not None and self.can_stop:
-            if not self._core.runs.stop(self._conversation_id):
-                self._foreign.request_stop(self._conversation_id)
-            self._is_stopping = True
+            self._commands.stop(self._conversation_id)
             self._update()
 
     def resume(self) -> None:
         """Go on with what is left."""
         if self.can_resume and self._conversation_id is not None:
-            self._is_resumable = False
             self._view.clear_messages()
-            self._owner.spawn(self._resume(self._conversation_id), "resume")
-
-    async def _resume(self, conversation_id: str) -> None:
-        try:
-            handle = await self._open_core().runs.resume(conversation_id)
-        except SophosError as error:
-            await self._reload(conversation_id, error)
-            return
-        self._go_on(handle)
+            self._commands.resume(self._conversation_id)
 
     def _on_edited(self, text: str) -> None:
         if self._core is not None and not self._is_restoring:
@@ -386,12 +389,11 @@ class ChatPresenter(QObject):
         self._update()
 
     def _update(self) -> None:
-        can_send, is_waiting = self._can_send(), self._questions.is_waiting
-        is_typed = bool(self._view.composer.text.strip())
+        is_waiting = self._questions.is_waiting and not self.is_running
         self._view.show_running(
-            is_running=self.is_running, can_send=can_send and is_typed, can_stop=self.can_stop
+            is_running=self.is_running, can_send=self._outgoing.can_send, can_stop=self.can_stop
         )
-        self._view.show_waiting(is_waiting=is_waiting and not self.is_running)
-        is_known = self._core is not None and self._conversation_id is not None
-        self._queue.set_can_send(can_send=can_send and is_known and not is_waiting and not self.is_running)
+        self._view.show_waiting(is_waiting=is_waiting)
+        is_idle = self._core is not None and self._idle_conversation() is not None
+        self._queue.set_can_send(can_send=is_idle and not is_waiting and not self._is_closed)
         self.state_changed.emit()

@@ -1,14 +1,24 @@
-"""Shows the message that waits for its turn, above the composer.
+"""Shows the message that waits for its turn, above the composer, with what is attached to it.
 
 Invariant: it decides nothing; its whole text is its tooltip and its accessible name.
 """
 
 from PySide6.QtCore import QSize, Qt, Signal, SignalInstance
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
+from sophos_desktop.core.domain.queued import NOTHING, Queued
 from sophos_desktop.shell.chat.cards.card import MarkView
-from sophos_desktop.shell.chat.cards.card_style import queued_style
+from sophos_desktop.shell.chat.composing.chip_area import INSET, ChipArea, ShownAttachment
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.icons import Mark, icon
 from sophos_desktop.shell.theme.measures import MEASURES
@@ -28,9 +38,10 @@ class QueuedBar(QFrame):
         """Shows nothing."""
         super().__init__(parent)
         self.setObjectName("queuedMessage")
-        self.setFixedHeight(_HEIGHT)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._theme = theme
-        self._text = ""
+        self._shown = NOTHING
+        self._chips = ChipArea(theme, self)
         self._label = QLabel(self)
         self._label.setObjectName("queuedText")
         self._label.setTextFormat(Qt.TextFormat.PlainText)
@@ -40,7 +51,11 @@ class QueuedBar(QFrame):
         self.send_button.setProperty("row", "true")
         self.send_button.setAccessibleName("Send the queued message now")
         self.send_button.clicked.connect(lambda: self.send_wanted.emit())
-        row = QHBoxLayout(self)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        row = QHBoxLayout()
+        row.addStrut(_HEIGHT - 2)  # its line is a pixel wide
         row.setContentsMargins(12, 0, 4, 0)
         row.setSpacing(4)
         row.addWidget(MarkView(Mark.QUEUED, "text_2", _ICON, theme, self))
@@ -49,8 +64,11 @@ class QueuedBar(QFrame):
         row.addWidget(self.send_button)
         row.addWidget(self._tool("queuedEdit", Mark.EDIT, "Edit the queued message", self.edit_wanted))
         row.addWidget(self._tool("queuedRemove", Mark.CLOSE, "Remove the queued message", self.remove_wanted))
-        theme.changed.connect(self._on_theme_changed)
-        self._on_theme_changed()
+        below = QHBoxLayout()
+        below.setContentsMargins(12 - INSET, 0, 12 - INSET, 0)
+        below.addWidget(self._chips)
+        column.addLayout(row)
+        column.addLayout(below)
         self.hide()
 
     def _tool(self, name: str, mark: Mark, words: str, wanted: SignalInstance) -> QToolButton:
@@ -67,18 +85,20 @@ class QueuedBar(QFrame):
         return button
 
     @property
-    def text(self) -> str:
-        """The message; empty if none waits."""
-        return self._text
+    def shown(self) -> Queued:
+        """The message that is shown; `NOTHING` if none waits."""
+        return self._shown
 
-    def show_text(self, text: str, *, can_send: bool) -> None:
-        """Show the message that waits; an empty text hides the bar."""
-        self._text = text
+    def show_message(self, waits: Queued, *, can_send: bool) -> None:
+        """Show the message that waits; `NOTHING` hides the bar."""
+        self._shown = waits
         self.send_button.setVisible(can_send)
-        self.setToolTip(text)
-        self.setAccessibleName(f"Next: {text}" if text else "")
+        said = waits.text or ", ".join(one.name for one in waits.attachments)
+        self.setToolTip(said)
+        self.setAccessibleName("" if waits.text is None else f"Next: {said}")
+        self._chips.show_attachments([ShownAttachment(one.name, one) for one in waits.attachments])
         self._elide()
-        self.setVisible(bool(text))
+        self.setVisible(waits.text is not None)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """As much of it as fits."""
@@ -86,9 +106,6 @@ class QueuedBar(QFrame):
         self._elide()
 
     def _elide(self) -> None:
-        line = f"Next: {' '.join(self._text.split())}"
+        line = f"Next: {' '.join((self._shown.text or '').split())}"
         width = self._label.width()
         self._label.setText(self._label.fontMetrics().elidedText(line, Qt.TextElideMode.ElideRight, width))
-
-    def _on_theme_changed(self) -> None:
-        self.setStyleSheet(queued_style(self._theme.tokens))

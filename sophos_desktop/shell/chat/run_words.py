@@ -6,12 +6,12 @@ Invariant: each says the fact first and the next step second. Pure, no Qt.
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.run import RunStatus
 
-_SAVED = "Everything up to the last finished step is saved. Resume goes on from there."
+_SAVED = "Everything up to its last step is saved."
 _RESUME_TITLES = {
-    RunStatus.FAILED: "The last run failed before it was done",
-    RunStatus.CANCELLED: "You stopped the last run",
-    RunStatus.INTERRUPTED: "The last run was interrupted",
-    RunStatus.WAITING: "Every call is decided",
+    RunStatus.FAILED: "This run failed before it was done.",
+    RunStatus.CANCELLED: "You stopped this run.",
+    RunStatus.INTERRUPTED: "This run was interrupted.",
+    RunStatus.WAITING: "Every call is decided.",
 }
 
 
@@ -19,7 +19,7 @@ def resume_sentences(status: RunStatus) -> tuple[str, str]:
     """Title and text of the resume banner."""
     if status is RunStatus.WAITING:
         return _RESUME_TITLES[status], "Resume lets the run go on."
-    return _RESUME_TITLES.get(status, "The last run is not finished"), _SAVED
+    return _RESUME_TITLES.get(status, "This run is not finished."), _SAVED
 
 
 def error_of_run(code: str | None, message: str | None) -> SophosError:

@@ -1,16 +1,18 @@
 """Sends messages: those of the composer, and those that waited for their turn.
 
-Invariant: the composer is cleared only after the core said that the text is safe; at most one message of a
-conversation is on its way at a time.
+Invariant: text and chips leave the composer only after the core said that they are safe; at most one message
+of a conversation is on its way at a time.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from PySide6.QtCore import QObject, Signal
 
+from sophos_desktop.core.domain.conversation import AttachmentRef
 from sophos_desktop.core.domain.errors import SophosError
 from sophos_desktop.foundation.tasks import TaskOwner
 from sophos_desktop.shell.chat.chat_view import ChatView
+from sophos_desktop.shell.chat.composing.attach_flow import AttachFlow
 from sophos_desktop.shell.chat.drafts import DraftKeeper, joined
 from sophos_desktop.shell.chat.items import TranscriptItems
 from sophos_desktop.shell.chat.sent_texts import SentTexts, without_sent
@@ -23,7 +25,7 @@ class SendFlow(QObject):
     """Lives as long as its window, on the GUI thread."""
 
     changed = Signal()  # what `is_sending` says, or what the composer holds
-    began = Signal(object, str)  # RunHandle of the open conversation, and its text
+    began = Signal(object, str, object)  # RunHandle of the open conversation, its text, what is attached
     failed = Signal(object)  # SophosError; the text is still where it was
 
     def __init__(
@@ -31,6 +33,7 @@ class SendFlow(QObject):
         view: ChatView,
         owner: TaskOwner,
         drafts: DraftKeeper,
+        attached: AttachFlow,
         items: TranscriptItems,
         open_conversation: Callable[[], str | None],
         parent: QObject,
@@ -40,6 +43,7 @@ class SendFlow(QObject):
         self._view = view
         self._owner = owner
         self._drafts = drafts
+        self._attached = attached
         self._items = items
         self._open_conversation = open_conversation
         self._sending: set[str | None] = set()
@@ -54,13 +58,21 @@ class SendFlow(QObject):
         """True while a message of that conversation is on its way."""
         return conversation_id in self._sending
 
-    def send(self, target: str | None, typed: str, begin: Begin, text: str | None = None) -> None:
-        """Send what the composer holds by `begin`; `text` if more than `typed` is sent."""
-        self._sending.add(target)
-        self.changed.emit()
-        self._owner.spawn(self._send(target, typed, begin, text or typed), "send")
+    def send(
+        self,
+        target: str | None,
+        typed: str,
+        given: Sequence[AttachmentRef],
+        begin: Begin,
+        text: str | None = None,
+    ) -> None:
+        """Send what the composer holds by `begin`, `given` attached; `text` if more than `typed` is sent."""
+        self._hold_back(target)
+        self._owner.spawn(self._send(target, typed, given, begin, text or typed), "send")
 
-    async def _send(self, target: str | None, typed: str, begin: Begin, text: str) -> None:
+    async def _send(
+        self, target: str | None, typed: str, given: Sequence[AttachmentRef], begin: Begin, text: str
+    ) -> None:
         try:
             # The claim empties the draft: what is written of it later would bring back what was sent.
             await self._drafts.settle(target)
@@ -69,8 +81,7 @@ class SendFlow(QObject):
             self._say(target, error)
             return
         finally:
-            self._sending.discard(target)
-            self.changed.emit()
+            self._let_go(target)
         was_edited = self._drafts.was_edited(target)
         if target is None:
             self._drafts.edited(None, "")
@@ -78,30 +89,36 @@ class SendFlow(QObject):
             rest = self._take_from_composer(typed)
             if rest or (was_edited and target is not None):
                 self._drafts.edited(handle.conversation_id, rest)
-            self._follow(handle, text)
+            self._attached.sent(target, handle.conversation_id, given)
+            self._follow(handle, text, given)
+        else:
+            self._attached.sent(target, handle.conversation_id, given)
         await self._drafts.flush()
 
     async def send_queued(self, target: str, text: str, begin: Begin) -> None:
         """Send a message that waited; the composer keeps what it holds. Raises SophosError."""
         if target in self._sending:
             return
-        self._sending.add(target)
-        self.changed.emit()
+        self._hold_back(target)
         try:
             handle = await begin()
         finally:
-            self._sending.discard(target)
-            self.changed.emit()
+            self._let_go(target)
         if self._open_conversation() == target:
             if self._view.composer.text:
                 # The claim may have taken the draft for the beginning of what was sent.
                 self._drafts.edited(target, self._view.composer.text)
             self._follow(handle, text)
 
-    async def set_aside(self, target: str, typed: str, keep: Callable[[], Awaitable[object]]) -> bool:
+    async def set_aside(
+        self,
+        target: str,
+        typed: str,
+        given: Sequence[AttachmentRef],
+        keep: Callable[[], Awaitable[object]],
+    ) -> bool:
         """Let `keep` take what the composer holds. False if it could not; that was said then."""
-        self._sending.add(target)
-        self.changed.emit()
+        self._hold_back(target)
         try:
             await self._drafts.settle(target)
             await keep()
@@ -109,15 +126,24 @@ class SendFlow(QObject):
             self._say(target, error)
             return False
         finally:
-            self._sending.discard(target)
-            self.changed.emit()
+            self._let_go(target)
         if self._open_conversation() == target:
             self._drafts.edited(target, self._take_from_composer(typed))
-            self.changed.emit()
+            self._attached.sent(target, target, given)
         else:
             self._drafts.edited(target, "")
         await self._drafts.flush()
         return True
+
+    def _hold_back(self, target: str | None) -> None:
+        self._sending.add(target)
+        self._attached.hold_back(target)
+        self.changed.emit()
+
+    def _let_go(self, target: str | None) -> None:
+        self._sending.discard(target)
+        self._attached.let_go(target)
+        self.changed.emit()
 
     def _say(self, target: str | None, error: SophosError) -> None:
         if self._open_conversation() == target:
@@ -129,9 +155,9 @@ class SendFlow(QObject):
         self._view.composer.set_text(rest)
         return rest
 
-    def _follow(self, handle: RunHandle, text: str) -> None:
+    def _follow(self, handle: RunHandle, text: str, given: Sequence[AttachmentRef] = ()) -> None:
         self._sent.remember(handle.conversation_id, text, self._items)
-        self.began.emit(handle, text)
+        self.began.emit(handle, text, given)
 
     async def take_back(self, conversation_id: str) -> None:
         """Put a text that never reached the thread back, before what was typed since. Raises SophosError."""
@@ -151,3 +177,10 @@ class SendFlow(QObject):
         except SophosError as error:
             self._view.show_error(error)  # the drafts stay in memory and are tried again
             return ""
+
+    def show_draft(self, conversation_id: str | None, draft: str) -> None:
+        """Put a kept draft before what was typed until it came."""
+        typed = self._view.composer.text
+        self._view.composer.set_text(joined(draft, typed))
+        if typed:
+            self._drafts.edited(conversation_id, self._view.composer.text)

@@ -1,7 +1,7 @@
 """Keeps the transcript's model in step with the items of the open conversation.
 
 Invariant: what did not change is not touched: an item that is the same object as before costs a look, and an
-answer that grows costs what is new of it. The model is changed here alone.
+answer that grows costs what is new of it. The model is changed here alone; room at its end is no item's.
 """
 
 from bisect import bisect_right
@@ -20,11 +20,30 @@ class ShownRows:
         self._model = model
         self._items: list[Item] = []
         self._starts: list[int] = []
+        self._has_room = False
+
+    @property
+    def has_room(self) -> bool:
+        """The last entry is room."""
+        return self._has_room
+
+    def show_room(self, room: TranscriptMessage | None) -> None:
+        """Put this entry at the end, in the place of what was put there before; None takes it away."""
+        had_room, self._has_room = self._has_room, room is not None
+        last = len(self._model) - 1
+        if room is None:
+            if had_room:
+                self._model.remove(last, last)
+        elif had_room:
+            self._model.replace(last, room)
+        else:
+            self._model.insert(last + 1, [room])
 
     def open(self, items: Sequence[Item]) -> None:
         """Another conversation."""
         rows, self._starts = rows_of(items)
         self._items = list(items)
+        self._has_room = False
         self._model.reset(rows)
 
     def show(self, items: Sequence[Item]) -> None:
@@ -50,7 +69,9 @@ class ShownRows:
 
     def _start(self, item: int) -> int:
         """How many entries stand before an item."""
-        return self._starts[item] if item < len(self._starts) else len(self._model)
+        if item < len(self._starts):
+            return self._starts[item]
+        return len(self._model) - self._has_room
 
     def grow(self, item: AnswerItem) -> bool:
         """The last item grew at its end; False if more than that changed, and `show` has to look."""

@@ -4,29 +4,35 @@ Invariant: it decides nothing: what the reader wants is told by signals. Links a
 """
 
 from collections.abc import Callable, Sequence
+from time import monotonic
 
-from PySide6.QtCore import QEvent, Signal
+from PySide6.QtCore import QEvent, QPoint, QRect, Signal
 from PySide6.QtGui import QGuiApplication, QMoveEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QPlainTextEdit, QPushButton, QWidget
 
+from sophos_desktop.shell.chat.cards.questions import Questions
+from sophos_desktop.shell.chat.cards.waiting_pill import WaitingPill
+from sophos_desktop.shell.chat.end_room import EndRoom, Room, RoomCard
 from sophos_desktop.shell.chat.item_kinds import AnswerItem, Item
 from sophos_desktop.shell.chat.shown_rows import ShownRows
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.transcript.accessible import Accessibility
+from sophos_desktop.shell.transcript.attached_files import AttachedFiles
 from sophos_desktop.shell.transcript.cards.big_result import BigResultWindow
 from sophos_desktop.shell.transcript.cards.card_states import CardStates
 from sophos_desktop.shell.transcript.cards.factory import CardFactory, CardHooks
 from sophos_desktop.shell.transcript.cards.meta_line import CONTINUE, COPY_MARKDOWN, COPY_TEXT, READ
+from sophos_desktop.shell.transcript.cards.tool_card import card_id
 from sophos_desktop.shell.transcript.find_bar import FindBar
+from sophos_desktop.shell.transcript.image_window import ImageWindow
 from sophos_desktop.shell.transcript.looks import Looks
 from sophos_desktop.shell.transcript.markdown import may_open
 from sophos_desktop.shell.transcript.reader import Reader
 from sophos_desktop.shell.transcript.selection import Selection
-from sophos_desktop.shell.transcript.transcript_model import TranscriptModel
+from sophos_desktop.shell.transcript.transcript_model import MessageKind, TranscriptMessage, TranscriptModel
 from sophos_desktop.shell.transcript.transcript_view import TranscriptView
 
-# The bar always has its room, so that the column never moves; it shows nothing while all is in the view.
-_NOTHING_TO_SCROLL = "QScrollBar::handle:vertical:disabled { background: transparent; }"
+_LOW = 480  # pixels: two pills would leave too little of the text
 
 
 class _CallStates(CardStates):
@@ -54,16 +60,22 @@ class Transcript(TranscriptView):
     continue_wanted = Signal()
     edit_changed = Signal()  # what can be selected, copied and found
     opened = Signal(str)  # the key of a call or a thinking that the reader opened
+    attachment_wanted = Signal(object)  # AttachmentRef
 
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
-        """Empty."""
-        super().__init__(Looks.of(theme.tokens, 1.0, parent.devicePixelRatioF()), parent)
+    _room: EndRoom | None = None  # the view lays itself out while it is being made
+
+    def __init__(self, theme: Theme, parent: QWidget, now: Callable[[], float] = monotonic) -> None:
+        """Empty. `now` gives seconds that only grow."""
+        super().__init__(Looks.of(theme.tokens, theme.reading_scale, parent.devicePixelRatioF()), parent)
         self._theme = theme
         model = TranscriptModel(self)
         self.set_model(model)
         self.rows = ShownRows(model)
         self._states = _CallStates(self.opened.emit)
-        hooks = CardHooks(self._open_window, self._act, answers_again=False)
+        self.questions = Questions(theme, self, now)
+        self._waiting_pill = WaitingPill(self.viewport(), theme)
+        self._waiting_pill.clicked.connect(lambda: self.questions.go_to_first())
+        hooks = CardHooks(self._open_window, self._act, self._other_card, answers_again=False)
         self.set_card_factory(CardFactory(self._states, hooks, theme))
         self.selection = Selection(self)
         self.find_bar = FindBar(self, theme)
@@ -75,17 +87,28 @@ class Transcript(TranscriptView):
         self.linkActivated.connect(self._on_link_activated)
         self.copyRequested.connect(lambda text: QGuiApplication.clipboard().setText(text))
         theme.changed.connect(self._on_theme_changed)
-        self.verticalScrollBar().setStyleSheet(_NOTHING_TO_SCROLL)
         self.layoutChanged.connect(self._on_layout_changed)
+        self._room = EndRoom(self.rows, self.transcript_layout)
+        self.questions.reshaping.connect(self._room.hold)
+        self.questions.changed.connect(self._show_pills)
 
     def open_items(self, items: Sequence[Item]) -> None:
         """Show another conversation, from its end."""
         self._states.clear()
+        if self._room is not None:
+            self._room.forget()
         self.rows.open(items)
 
     def show_items(self, items: Sequence[Item]) -> None:
         """Show the conversation as it is now; touches only what changed."""
         self.rows.show(items)
+        if self._room is not None and self._room.restore():
+            self.refresh()
+
+    def hold_still(self, call_key: str) -> None:
+        """The next `show_items` makes the card of a call lower: what is above it stays where it is."""
+        if self._room is not None:
+            self._room.hold_for_change(self.model.index_of(card_id(call_key)))
 
     def grow(self, item: AnswerItem) -> bool:
         """The last answer grew; False if more changed than its end."""
@@ -109,6 +132,10 @@ class Transcript(TranscriptView):
     def copy(self) -> None:
         """Put what is selected on the clipboard, as text."""
         self.selection.copy_text()
+
+    def copy_markdown(self) -> None:
+        """Put the Markdown of what is selected on the clipboard."""
+        self.selection.copy_markdown()
 
     def select_all(self) -> None:
         """Select everything."""
@@ -145,10 +172,61 @@ class Transcript(TranscriptView):
         elif name == READ:
             self.reader.open_reader(message)
 
+    def open_image(self, title: str, content: bytes) -> None:
+        """Show an image in a window of its own."""
+        ImageWindow(title, content, self.images.pool, self.window()).show()
+
+    def open_text(self, title: str, text: str) -> None:
+        """Show a text in a window of its own."""
+        self._open_window(title, text)
+
     def _open_window(self, title: str, text: str) -> None:
         BigResultWindow(title, text, self._theme, self.window()).show()
 
+    def _other_card(self, message: TranscriptMessage, is_footer: bool, parent: QWidget) -> QWidget | None:  # noqa: FBT001
+        if is_footer and message.kind is MessageKind.USER:
+            files = AttachedFiles(self._theme, parent)
+            files.wanted.connect(self.attachment_wanted.emit)
+            files.show_message(message)
+            return files
+        if isinstance(message.payload, Room):
+            return RoomCard(message, parent)
+        return self.questions.card_of(message)
+
     # Looks and places.
+
+    def refresh(self) -> None:
+        """Lay out; a new question comes into the view while the end is followed, and what is above a card
+        that shrank stays where it is."""
+        super().refresh()
+        if self._room is None:
+            return
+        self._room.look()
+        if self.questions.bring_first():
+            super().refresh()
+        self._show_pills()
+
+    def _show_pills(self) -> None:
+        """Something waits that is not in the view. In a low view one pill has to do, and none lies on what
+        can be pressed or typed into."""
+        asked = self.questions.messages
+        is_waiting = bool(asked) and not set(asked) & set(self.transcript_layout.visible_messages)
+        is_low = self.viewport().height() < _LOW
+        self.pill.give_way(does=(is_waiting and is_low) or self._is_in_use(self.pill.body))
+        above = self.pill.height() if self.pill.isVisible() else 0
+        self._waiting_pill.show_waiting(is_shown=is_waiting, above=above)
+        if is_waiting and self._is_in_use(self._waiting_pill.geometry()):
+            self._waiting_pill.move_to_top()
+
+    def _is_in_use(self, area: QRect) -> bool:
+        """A button or a field of a card is there."""
+        for card in self.cards.cards():
+            if card.isVisible() and card.geometry().intersects(area):
+                for part in (*card.findChildren(QPushButton), *card.findChildren(QPlainTextEdit)):
+                    corner = part.mapTo(self.viewport(), QPoint(0, 0))
+                    if part.isVisible() and QRect(corner, part.size()).intersects(area):
+                        return True
+        return False
 
     def _on_layout_changed(self) -> None:
         bar = self.verticalScrollBar()
@@ -156,7 +234,8 @@ class Transcript(TranscriptView):
             bar.setEnabled(bar.maximum() > 0)
 
     def _on_theme_changed(self) -> None:
-        self.set_looks(Looks.of(self._theme.tokens, self.looks.zoom, self.devicePixelRatioF()))
+        scale = self._theme.reading_scale
+        self.set_looks(Looks.of(self._theme.tokens, scale, self.devicePixelRatioF()))
         self.selection.refresh_colours()
 
     def event(self, event: QEvent) -> bool:

@@ -1,7 +1,7 @@
 """Says how the items of a conversation look as entries of the painted transcript.
 
 Invariant: pure; an item gives the same entries whenever it is shown, each with an id of its own. Calls that
-follow each other share one card.
+follow each other and need nothing share one card; one that somebody is asked about has its own, in its place.
 """
 
 from collections.abc import Sequence
@@ -17,12 +17,13 @@ from sophos_desktop.shell.chat.item_kinds import (
     ToolItem,
     UserItem,
 )
+from sophos_desktop.shell.transcript.attached_files import is_picture
 from sophos_desktop.shell.transcript.cards.error_card import ErrorFacts
 from sophos_desktop.shell.transcript.cards.facts import CallFacts, CallState
 from sophos_desktop.shell.transcript.cards.meta_line import CONTINUE
 from sophos_desktop.shell.transcript.cards.notice_line import NoticeFacts, NoticeKind
 from sophos_desktop.shell.transcript.cards.thinking_row import ThinkingFacts
-from sophos_desktop.shell.transcript.cards.tool_card import ToolGroup
+from sophos_desktop.shell.transcript.cards.tool_card import AskedCall, ToolGroup, card_id
 from sophos_desktop.shell.transcript.transcript_model import (
     MessageImage,
     MessageKind,
@@ -45,15 +46,15 @@ def rows_of(items: Sequence[Item]) -> tuple[list[TranscriptMessage], list[int]]:
     starts: list[int] = []
     group: list[ToolItem] = []
     for item in items:
-        if not isinstance(item, ToolItem) or len(group) == _MOST_CALLS:
-            rows += _calls(group)
+        if not isinstance(item, ToolItem) or len(group) == _MOST_CALLS or item.is_asked:
+            rows += _calls(group, rows)
             group = []
         starts.append(len(rows))
-        if isinstance(item, ToolItem):
+        if isinstance(item, ToolItem) and not item.is_asked:
             group.append(item)
         else:
             rows += rows_of_one(item)
-    return rows + _calls(group), starts
+    return rows + _calls(group, rows), starts
 
 
 def is_boundary(item: Item) -> bool:
@@ -64,14 +65,32 @@ def is_boundary(item: Item) -> bool:
 def rows_of_one(item: Item) -> list[TranscriptMessage]:
     """The entries of one item that stands alone."""
     if isinstance(item, UserItem):
-        return [TranscriptMessage(item.key, MessageKind.USER, item.text)]
+        return [_user(item)]
     if isinstance(item, AnswerItem):
         return [*_thinking(item), *_answer(item)]
     if isinstance(item, ToolItem):
-        return _calls([item])
+        return [_question(item)] if item.is_asked else _calls([item])
     if isinstance(item, NoticeItem):
         return [TranscriptMessage(item.key, MessageKind.CARD, payload=_notice(item))]
     return [TranscriptMessage(item.key, MessageKind.CARD, payload=_error(item), stands_apart=True)]
+
+
+def _user(item: UserItem) -> TranscriptMessage:
+    if not item.attachments:
+        return TranscriptMessage(item.key, MessageKind.USER, item.text)
+    pictures = tuple(
+        MessageImage(attachment.sha256, attachment.name, is_thumbnail=True)
+        for attachment in item.attachments
+        if is_picture(attachment)
+    )
+    return TranscriptMessage(
+        item.key,
+        MessageKind.USER,
+        item.text,
+        payload=item.attachments,
+        has_footer=True,
+        images=pictures,
+    )
 
 
 def _thinking(item: AnswerItem) -> list[TranscriptMessage]:
@@ -105,21 +124,28 @@ def _answer(item: AnswerItem) -> list[TranscriptMessage]:
             state=item.state,
             meta=meta,
             has_footer=is_cut or not item.asks,
+            ends_turn=is_cut or not item.asks,
         )
     ]
 
 
-def _calls(group: Sequence[ToolItem]) -> list[TranscriptMessage]:
-    """One card, and the images that its calls returned."""
+def _calls(group: Sequence[ToolItem], before: Sequence[TranscriptMessage] = ()) -> list[TranscriptMessage]:
+    """One card, and the images that its calls returned. `before`: the entries before them."""
     if not group:
         return []
-    key = f"{group[0].key}/card"
+    key = card_id(group[0].key)
     card = ToolGroup(tuple(_call(item) for item in group))
-    rows = [TranscriptMessage(key, MessageKind.CARD, payload=card)]
+    stands_apart = bool(before) and isinstance(before[-1].payload, AskedCall)
+    rows = [TranscriptMessage(key, MessageKind.CARD, payload=card, stands_apart=stands_apart)]
     images = tuple(MessageImage(image.key, image.name) for item in group for image in item.images)
     if images:
         rows.append(TranscriptMessage(f"{key}/images", MessageKind.ANSWER, images=images))
     return rows
+
+
+def _question(item: ToolItem) -> TranscriptMessage:
+    asked = AskedCall((_call(item),))
+    return TranscriptMessage(card_id(item.key), MessageKind.CARD, payload=asked, stands_apart=True)
 
 
 def _call(item: ToolItem) -> CallFacts:

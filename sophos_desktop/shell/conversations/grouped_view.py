@@ -59,6 +59,7 @@ class GroupedView(QListView):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self._theme = theme
         self._head_font = role_font(TYPE.group_head)
+        theme.changed.connect(self._on_theme_changed)
         self._shown_bar = self._make_shown_bar()
         self._running: list[QRect] = []
         self._spin = QTimer(self)
@@ -70,6 +71,14 @@ class GroupedView(QListView):
         for policy in (self.setHorizontalScrollBarPolicy, self.setVerticalScrollBarPolicy):
             policy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setMouseTracking(True)
+
+    def _on_theme_changed(self) -> None:
+        """Rows keep their places but for another size of type."""
+        font = role_font(TYPE.group_head)
+        if font != self._head_font:
+            self._head_font = font
+            self.updateGeometries()
+        self.viewport().update()
 
     def _make_shown_bar(self) -> QScrollBar:
         """A scroll bar over the rows' margin, while the pointer is in the list: it takes no width of them."""
@@ -103,11 +112,11 @@ class GroupedView(QListView):
 
     @property
     def _row_height(self) -> int:
-        return max(MEASURES.row, self.fontMetrics().height() + 12)
+        return self._theme.tokens.measures.row
 
     @property
     def _head_height(self) -> int:
-        return max(MEASURES.group_head, self.fontMetrics().height() + 8)
+        return self._theme.tokens.measures.group_head
 
     def _heads_down_to(self, row: int) -> int:
         return bisect_right(self._conversations.groups, row, key=lambda group: group.first)

@@ -227,7 +227,8 @@ def row_state(conversation: Conversation) -> RowState:
     if run.status is RunStatus.RUNNING:
         return RowState.RUNNING
     if run.status is RunStatus.WAITING:
-        return RowState.WAITING
+        # Once all is decided nobody is waited for: like an interrupted one, it is to be resumed.
+        return RowState.INTERRUPTED if run.decided else RowState.WAITING
     if run.status is RunStatus.FAILED:
         return RowState.FAILED
     return RowState.INTERRUPTED if run.status is RunStatus.INTERRUPTED else RowState.NONE

@@ -3,8 +3,8 @@
 Invariant: `chosen` is told only when the person chose; selecting from the program tells nothing.
 """
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QAction
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
@@ -23,6 +23,7 @@ from sophos_desktop.shell.conversations.undo_bar import UndoBar
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.icons import Mark, icon
 from sophos_desktop.shell.theme.measures import MEASURES
+from sophos_desktop.shell.widgets.floating_menu import FloatingMenu
 
 _MINUTE = 60_000
 
@@ -32,6 +33,7 @@ class ConversationPanel(QWidget):
 
     chosen = Signal(str)
     list_wanted = Signal()
+    undo_room_changed = Signal()
 
     def __init__(self, model: ConversationListModel, theme: Theme, parent: QWidget) -> None:
         """Shows `model`."""
@@ -50,7 +52,7 @@ class ConversationPanel(QWidget):
         self._make_parts()
         self.undo_bar = UndoBar(theme, self)
         self._pages = QStackedLayout()
-        whole = QVBoxLayout(self)
+        self._whole = whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
         whole.setSpacing(0)
         whole.addLayout(self._pages, 1)
@@ -62,7 +64,8 @@ class ConversationPanel(QWidget):
         self._times.setInterval(_MINUTE)
         self._times.timeout.connect(model.refresh_times)
         self._times.start()
-        theme.changed.connect(self.view.viewport().update)
+        theme.changed.connect(self._fit_button)
+        self._fit_button()
 
     def _make_parts(self) -> None:
         self.filter.setObjectName("conversationFilter")
@@ -74,7 +77,6 @@ class ConversationPanel(QWidget):
         self.new_button.setObjectName("newChatButton")
         self.new_button.setAccessibleName("New chat")
         self.new_button.setProperty("quiet", "true")
-        self.new_button.setFixedSize(MEASURES.field, MEASURES.field)
         self.new_button.setIcon(icon(Mark.NEW, self._theme, "text"))
         self.new_button.setIconSize(QSize(18, 18))
         self.view.setObjectName("conversationList")
@@ -113,6 +115,31 @@ class ConversationPanel(QWidget):
         if is_rail != self.is_rail:
             self._pages.setCurrentIndex(1 if is_rail else 0)
             self._fit()
+            self.undo_room_changed.emit()
+
+    @property
+    def has_room_for_undo(self) -> bool:
+        """The undo bar can be read in the panel."""
+        return not self.isHidden() and not self.is_rail
+
+    def take_undo_bar(self) -> None:
+        """The undo bar stands below the list."""
+        self._whole.addWidget(self.undo_bar)
+        self.undo_bar.moved()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """The undo bar may come back."""
+        super().showEvent(event)
+        self.undo_room_changed.emit()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """The undo bar needs another place."""
+        super().hideEvent(event)
+        self.undo_room_changed.emit()
+
+    def _fit_button(self) -> None:
+        side = self._theme.tokens.measures.field
+        self.new_button.setFixedSize(side, side)
 
     def _fit(self) -> None:
         if self.is_rail:
@@ -132,7 +159,15 @@ class ConversationPanel(QWidget):
         self.new_button.setToolTip(f"New chat ({new_chat.shortcut().toString()})")
         for action in of_rows:
             self.view.addAction(action)
-        self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
+        self._menu = FloatingMenu("", self._theme, self.view)
+        self._menu.setObjectName("conversationMenu")
+        self._menu.add_entries(of_rows)
+        self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.view.customContextMenuRequested.connect(self._on_menu_wanted)
+
+    def _on_menu_wanted(self, place: QPoint) -> None:
+        if self.view.indexAt(place).isValid():
+            self._menu.popup(self.view.viewport().mapToGlobal(place))
 
     def select(self, conversation_id: str | None) -> None:
         """Mark the open conversation; None marks nothing."""

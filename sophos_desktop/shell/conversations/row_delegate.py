@@ -37,6 +37,10 @@ class RowDelegate(QStyledItemDelegate):
         super().__init__(parent)
         self._theme = theme
         self.turned_degrees = 0.0  # how far the marks of running rows are turned
+        self._take_fonts()
+        theme.changed.connect(self._take_fonts)
+
+    def _take_fonts(self) -> None:
         self._title_font = role_font(TYPE.interface)
         self._chosen_font = role_font(TYPE.name)
         self._time_font = role_font(TYPE.small)
@@ -44,14 +48,14 @@ class RowDelegate(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         """All rows are alike."""
-        return QSize(120, max(MEASURES.row, option.fontMetrics.height() + 12))
+        return QSize(120, self._theme.tokens.measures.row)
 
     def updateEditorGeometry(
         self, editor: QWidget, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
         """A field of 28 in the row's ground."""
         row = option.rect.adjusted(MEASURES.row_inset, 0, -MEASURES.row_inset, 0)
-        spare = max(0, row.height() - MEASURES.field_in_row) // 2
+        spare = max(0, row.height() - self._theme.tokens.measures.field_in_row) // 2
         editor.setGeometry(row.adjusted(0, spare, 0, -spare))
 
     def paint(

@@ -18,13 +18,13 @@ from PySide6.QtWidgets import (
 )
 
 from sophos_desktop.shell.theme.follower import Theme
+from sophos_desktop.shell.theme.fonts import row_height
 from sophos_desktop.shell.theme.icons import Mark, icon
 from sophos_desktop.shell.theme.measures import MEASURES
-from sophos_desktop.shell.theme.tokens import Tokens
+from sophos_desktop.shell.theme.type_scale import TYPE
 
 _HEIGHT = 32
 _ICON = 14
-_NARROW = 120  # in a rail only the button has room
 
 
 class UndoBar(QFrame):
@@ -42,7 +42,6 @@ class UndoBar(QFrame):
         self._has_deletion = self._has_facts = False
         self._deletion = QFrame(self)
         self._deletion.setObjectName("undoDeletion")
-        self._deletion.setFixedHeight(_HEIGHT)
         self._text = _ElidedLabel("undoText", self._deletion)
         self._seconds = QLabel(self._deletion)
         self._seconds.setObjectName("undoSeconds")
@@ -54,7 +53,6 @@ class UndoBar(QFrame):
         self._row.addWidget(self.undo_button)
         self._facts = QFrame(self)
         self._facts.setObjectName("undoFacts")
-        self._facts.setFixedHeight(_HEIGHT)
         self._facts_text = _ElidedLabel("undoFactsText", self._facts)
         self.facts_button = _button(self._facts, "undoFactsRemove", "Remove…")
         self.facts_button.clicked.connect(lambda: self.facts_wanted.emit())
@@ -62,7 +60,6 @@ class UndoBar(QFrame):
         self.close_button.setObjectName("undoFactsKeep")
         self.close_button.setAccessibleName("Leave them in the memory")
         self.close_button.setToolTip("Leave them in the memory")
-        self.close_button.setFixedSize(MEASURES.icon_button_in_bar, MEASURES.icon_button_in_bar)
         self.close_button.setIconSize(QSize(_ICON, _ICON))
         self.close_button.setIcon(icon(Mark.CLOSE, theme, "on_tip"))
         self.close_button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -72,6 +69,7 @@ class UndoBar(QFrame):
         row.addWidget(self.facts_button)
         row.addWidget(self.close_button)
         self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(MEASURES.row_inset, 4, MEASURES.row_inset, MEASURES.row_inset)
         self._column.setSpacing(4)
         self._column.addWidget(self._deletion)
         self._column.addWidget(self._facts)
@@ -114,28 +112,21 @@ class UndoBar(QFrame):
         self._has_facts = False
         self._fit()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """As much as fits."""
-        super().resizeEvent(event)
+    def moved(self) -> None:
+        """It stands somewhere else now."""
         self._fit()
 
     def _fit(self) -> None:
-        is_narrow = self.width() < _NARROW
-        side = 2 if is_narrow else MEASURES.row_inset
-        self._column.setContentsMargins(side, 4, side, MEASURES.row_inset)
-        self._row.setContentsMargins(0 if is_narrow else MEASURES.field_padding, 0, 0 if is_narrow else 4, 0)
-        if self.undo_button.property("narrow") != is_narrow:
-            self.undo_button.setProperty("narrow", is_narrow)
-            self.undo_button.style().unpolish(self.undo_button)
-            self.undo_button.style().polish(self.undo_button)
-        self._text.setHidden(is_narrow)
-        self._seconds.setHidden(is_narrow)
         self._deletion.setHidden(not self._has_deletion)
-        self._facts.setHidden(not self._has_facts or is_narrow)
+        self._facts.setHidden(not self._has_facts)
         self.setHidden(not self._has_deletion and not self._has_facts)
 
     def _on_theme_changed(self) -> None:
-        self.setStyleSheet(_style(self._theme.tokens))
+        """Sizes; colours and type are in the window's style sheet, so that it is polished once."""
+        measures = self._theme.tokens.measures
+        for row in (self._deletion, self._facts):
+            row.setFixedHeight(row_height(_HEIGHT, TYPE.small))
+        self.close_button.setFixedSize(measures.icon_button_in_bar, measures.icon_button_in_bar)
 
 
 class _ElidedLabel(QLabel):
@@ -177,19 +168,3 @@ def _row(frame: QFrame) -> QHBoxLayout:
     row.setContentsMargins(MEASURES.field_padding, 0, 4, 0)
     row.setSpacing(4)
     return row
-
-
-def _style(t: Tokens) -> str:
-    m = t.measures
-    return f"""
-#undoBar {{ background: transparent; border: none; }}
-#undoDeletion, #undoFacts {{ background: {t.tip}; border: none; border-radius: {m.tip_radius}px; }}
-#undoBar QLabel {{ background: transparent; border: none; color: {t.on_tip};
-  font-size: {t.type.small.size}px; }}
-#undoBar QPushButton {{ background: transparent; border: 1px solid transparent; color: {t.on_tip};
-  min-height: 22px; padding: 0 6px; font-size: {t.type.small.size}px; text-decoration: underline; }}
-#undoBar QPushButton[narrow="true"] {{ padding: 0; }}
-#undoBar QPushButton:hover, #undoBar QPushButton:pressed {{ border-color: {t.on_tip}; }}
-#undoBar QToolButton {{ background: transparent; border: 1px solid transparent; padding: 0; }}
-#undoBar QToolButton:hover {{ border-color: {t.on_tip}; }}
-"""

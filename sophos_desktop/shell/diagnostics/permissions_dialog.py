@@ -1,7 +1,7 @@
 """What was decided about tools for good, to be seen and taken back; and what holds for all others.
 
-Invariant: it shows what the core says now, each time it is opened and after each change; what is taken back
-holds from the next call on.
+Invariant: it shows what the core says now, each time it is opened and after each change, of other processes
+too; what is taken back holds from the next call on.
 """
 
 import asyncio
@@ -53,6 +53,8 @@ class PermissionsDialog(PlainDialog):
         self._owner = owner
         self._theme = theme
         self._permissions: list[Permission] = []
+        self._is_shown_once = False
+        self._unsubscribe: Callable[[], None] = lambda: None
         self._list = QListWidget(self)
         self._list.setObjectName("permissionList")
         self._list.setAccessibleName("What was decided for good")
@@ -76,12 +78,24 @@ class PermissionsDialog(PlainDialog):
         self.body.addWidget(self._list, 1)
         self.body.addWidget(self._section("What holds for all other calls"))
         self.body.addWidget(self._defaults)
-        self.shown.connect(self.refresh)
+        self.shown.connect(self._on_shown)
+        self.hidden.connect(self._on_hidden)
 
     def _section(self, text: str) -> QLabel:
         label = QLabel(text, self)
         label.setProperty("part", "section")
         return label
+
+    def _on_shown(self) -> None:
+        core = self._open_core()
+        if core is not None:
+            self._unsubscribe = core.neighbours.subscribe(self.refresh)
+        self._is_shown_once = False
+        self.refresh()
+
+    def _on_hidden(self) -> None:
+        self._unsubscribe()
+        self._unsubscribe = lambda: None
 
     def refresh(self) -> None:
         """Read what holds now."""
@@ -114,8 +128,11 @@ class PermissionsDialog(PlainDialog):
         self._show(permissions)
 
     def _show(self, permissions: list[Permission]) -> None:
+        if self._is_shown_once and permissions == self._permissions:  # something else changed
+            self._on_row_changed(self._list.currentRow())
+            return
         row, now = max(0, self._list.currentRow()), datetime.now().astimezone()
-        self._permissions = permissions
+        self._permissions, self._is_shown_once = permissions, True
         self._list.clear()
         for permission in permissions:
             mark, colour = _MARKS[permission.decision]

@@ -9,13 +9,17 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from sophos_desktop.core.domain.conversation import Conversation, Message
+from sophos_desktop.core.domain.call_records import CallRecord
+from sophos_desktop.core.domain.conversation import Attachment, AttachmentRef, Conversation, Message
 from sophos_desktop.core.domain.events import Notice, RunEvent
 from sophos_desktop.core.domain.exports import ExportFormat
+from sophos_desktop.core.domain.queued import Queued
 from sophos_desktop.core.domain.run import RunRecord
 from sophos_desktop.core.domain.specs import EngineChoice, EngineKind, EngineStatus, ServerStatus, ToolResult
 from sophos_desktop.core.domain.trust import Trust
 from sophos_desktop.foundation.paths import AppPaths
+from sophos_desktop.shell.facade.composing import Attachments as Attachments
+from sophos_desktop.shell.facade.composing import Models as Models
 from sophos_desktop.shell.facade.deleting import Deletions
 from sophos_desktop.shell.facade.deleting import MemoryFact as MemoryFact
 from sophos_desktop.shell.facade.questions import Decisions as Decisions
@@ -48,8 +52,12 @@ class Runs(Protocol):
         *,
         engine: EngineKind | None = None,
         model: str | None = None,
+        as_chosen: bool = False,
+        attachments: Sequence[AttachmentRef | Attachment] = (),
     ) -> RunHandle:
-        """Returns once the text is safe. None starts a conversation. Raises SophosError."""
+        """Returns once the text is safe. None starts a conversation. `attachments`: what of the draft's goes
+        with it; a message may have nothing else. `as_chosen`: a new conversation takes over the model that
+        was chosen for the chat that does not exist yet. Raises SophosError."""
 
     async def resume(self, conversation_id: str) -> RunHandle:
         """Goes on with what is left. Raises SophosError."""
@@ -93,6 +101,12 @@ class Conversations(Deletions, Protocol):
     async def trace(self, run_id: str, after_seq: int = 0) -> Sequence[Mapping[str, Any]]:
         """The stored events of a run with a higher number, as JSON. Raises SophosError NOT_FOUND."""
 
+    async def traces_of(self, run_ids: Sequence[str]) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """The stored events of runs of one conversation, in one read; those that are gone are left out."""
+
+    async def call_records(self, conversation_id: str) -> Mapping[str, CallRecord]:
+        """What is known of each call that was sent or decided, by its id. Raises SophosError STORE_*."""
+
     async def tool_result(self, conversation_id: str, tool_call_id: str) -> ToolResult:
         """The whole result of a call with all its parts. Raises SophosError NOT_FOUND and others."""
 
@@ -129,22 +143,44 @@ class Neighbours(Protocol):
 
 
 class Queue(Protocol):
-    """The message that waits until its conversation's run has completed: one a conversation."""
+    """The message that waits until its conversation's run has completed: one a conversation. Another window
+    may change it: who says what he has `seen` changes only that."""
 
-    async def put(self, conversation_id: str, text: str) -> None:
-        """Queue a message, in place of one that waits already. Raises SophosError BAD_REQUEST, STORE_*."""
+    async def add(
+        self, conversation_id: str, text: str, attachments: Sequence[AttachmentRef | Attachment] = ()
+    ) -> Queued:
+        """Queue a message behind what waits already, with what of the draft's goes along; gives what waits
+        then. Raises SophosError BAD_REQUEST, STORE_*."""
 
-    async def get(self, conversation_id: str) -> str | None:
-        """The message that waits, or None."""
+    async def put(
+        self,
+        conversation_id: str,
+        text: str,
+        attachments: Sequence[AttachmentRef | Attachment] = (),
+        *,
+        seen: Queued | None = None,
+    ) -> bool:
+        """Queue a message, in place of `seen`. `attachments`: all that goes with it, of what the draft or
+        that one holds. False if something else waits. Raises SophosError BAD_REQUEST, STORE_*."""
 
-    async def remove(self, conversation_id: str) -> bool:
-        """Take it back. False if it was sent, or taken back, meanwhile."""
+    async def waiting(self, conversation_id: str) -> Queued:
+        """What waits, with what is attached to it."""
 
-    async def send(self, conversation_id: str) -> RunHandle:
-        """Send it now. Raises SophosError NOT_FOUND (none waits), and what `Runs.start` raises."""
+    async def remove(
+        self, conversation_id: str, *, to_draft: bool = False, seen: Queued | None = None
+    ) -> bool:
+        """Take it back. `to_draft`: what is attached to it goes to the draft, in front of what is there; else
+        it is gone. False if it was sent, taken back, or changed meanwhile."""
 
-    async def deny_all_and_send(self, conversation_id: str, text: str) -> RunHandle:
-        """Deny every call that waits, and send a message instead. Raises what `Runs.start` raises."""
+    async def send(self, conversation_id: str, *, seen: Queued | None = None) -> RunHandle:
+        """Send it now. Raises SophosError NOT_FOUND (none waits, or another), and what `Runs.start`
+        raises."""
+
+    async def deny_all_and_send(
+        self, conversation_id: str, text: str, attachments: Sequence[AttachmentRef | Attachment] = ()
+    ) -> RunHandle:
+        """Deny every call that waits, and send a message instead; what is queued already goes first, with
+        what is attached to it. Raises what `Runs.start` raises."""
 
 
 class Check(Protocol):
@@ -195,8 +231,8 @@ class Engines(Protocol):
     async def choose(self, engine: EngineKind | None, model: str | None) -> EngineChoice:
         """What the next run would take. Raises SophosError."""
 
-    async def status(self) -> EngineStatus:
-        """How that engine stands."""
+    async def status(self, engine: EngineKind | None = None) -> EngineStatus:
+        """How an engine stands; None: the one that the settings lead to."""
 
 
 class Servers(Protocol):
@@ -260,7 +296,7 @@ class Settings(Protocol):
 
     @property
     def current(self) -> Any:
-        """All of them; the window reads `ui.theme`."""
+        """All of them; the window reads what is in `ui`."""
 
     @property
     def path(self) -> Path:
@@ -299,6 +335,14 @@ class Core(Protocol):
     @property
     def queue(self) -> Queue:
         """Queued messages."""
+
+    @property
+    def models(self) -> Models:
+        """Which models there are, and which one is taken."""
+
+    @property
+    def attachments(self) -> Attachments:
+        """What goes with messages."""
 
     @property
     def direct_calls(self) -> object:

@@ -52,6 +52,13 @@ FIELDS: Final[Mapping[str, FieldWords]] = {
     ),
     "tools.timeout_seconds": FieldWords("Time-out", "Seconds a tool may take to answer."),
     "ui.theme": FieldWords("Theme", "", (("system", "As the system"), ("light", "Light"), ("dark", "Dark"))),
+    "ui.interface_size": FieldWords("Interface size", "Pixels, from 11 to 20. View, Zoom multiplies it."),
+    "ui.reading_size": FieldWords("Reading size", "Of answers and of what you write. Pixels, from 12 to 24."),
+    "ui.send_key": FieldWords(
+        "Send with",
+        "The other one breaks the line.",
+        (("enter", "Enter"), ("ctrl-enter", "Ctrl+Enter")),
+    ),
 }
 
 

@@ -89,6 +89,7 @@ class FocusRing(QObject):
             widget.installEventFilter(self)
         self._page = page
         self._ring = _Ring(page)
+        self._ring.installEventFilter(self)  # a viewport that scrolls moves the ring as well as its button
         self._place()
         self._ring.show()
         self._ring.raise_()

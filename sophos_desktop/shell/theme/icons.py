@@ -77,6 +77,7 @@ class Mark(StrEnum):
     DATA = "hard-drive"
     WEB = "globe"
     FILE = "file-text"
+    IMAGE = "image"
     DELETE = "trash-2"
     KEYBOARD = "keyboard"
     NOTIFICATIONS = "bell"

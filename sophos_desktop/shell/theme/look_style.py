@@ -1,30 +1,38 @@
-"""The base style: Fusion, with the look's own switches, boxes, dots and choosers.
+"""The base style: Fusion, with the look's own switches, boxes, dots, choosers and menus.
 
 Invariant: it paints from the palette that it is handed, so it knows no theme and never needs to be told of
 another one. Everything that a style sheet can draw is left to the style sheet.
 """
 
-from PySide6.QtCore import QPointF, QRectF, Qt
+from typing import cast
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPalette, QPen
 from PySide6.QtWidgets import (
     QProxyStyle,
     QStyle,
     QStyleHintReturn,
     QStyleOption,
+    QStyleOptionComboBox,
     QStyleOptionComplex,
+    QStyleOptionMenuItem,
     QWidget,
 )
 
 from sophos_desktop.shell.theme import palette as roles
 from sophos_desktop.shell.theme.icons import Mark, paint_mark
 from sophos_desktop.shell.theme.measures import MEASURES
+from sophos_desktop.shell.theme.menu_items import item_size, paint_item
 
 _Element = QStyle.PrimitiveElement
 _Role = QPalette.ColorRole
 _State = QStyle.StateFlag
-_Hint = QStyle.StyleHint
+_ENTRY = QStyle.ContentsType.CT_MenuItem
+_NOT_DRAWN = frozenset({_Element.PE_FrameFocusRect, _Element.PE_FrameMenu})
+_TIP_DELAY = QStyle.StyleHint.SH_ToolTip_WakeUpDelay  # looked up once: Qt asks for hints all the time
 _TIP_DELAY_MILLISECONDS = 500
 _RADIO_DOT = 6
+_CHOOSER_PADDING = 5  # besides Fusion's own
 _CHEVRON = 14
 
 
@@ -43,7 +51,7 @@ class LookStyle(QProxyStyle):
         returnData: QStyleHintReturn | None = None,
     ) -> int:
         """Tooltips after half a second."""
-        if hint == _Hint.SH_ToolTip_WakeUpDelay:
+        if hint is _TIP_DELAY:
             return _TIP_DELAY_MILLISECONDS
         return super().styleHint(hint, option, widget, returnData)
 
@@ -55,7 +63,7 @@ class LookStyle(QProxyStyle):
         widget: QWidget | None = None,
     ) -> None:
         """Indicators; and no dotted focus rectangle, since the look has its own."""
-        if element == _Element.PE_FrameFocusRect:
+        if element in _NOT_DRAWN:
             return
         if element == _Element.PE_IndicatorCheckBox:
             rect = QRectF(option.rect)
@@ -67,8 +75,40 @@ class LookStyle(QProxyStyle):
             _paint_check(painter, option, QRectF(option.rect))
         elif element == _Element.PE_IndicatorRadioButton:
             _paint_radio(painter, option, QRectF(option.rect))
+        elif element == _Element.PE_PanelMenu:
+            _paint_menu(painter, option, widget)
         else:
             super().drawPrimitive(element, option, painter, widget)
+
+    def drawControl(
+        self,
+        element: QStyle.ControlElement,
+        option: QStyleOption,
+        painter: QPainter,
+        widget: QWidget | None = None,
+    ) -> None:
+        """Entries of menus; the words of a chooser begin where those of a field do."""
+        if element == QStyle.ControlElement.CE_MenuItem and isinstance(option, QStyleOptionMenuItem):
+            paint_item(painter, option)
+        elif element == QStyle.ControlElement.CE_ComboBoxLabel and isinstance(option, QStyleOptionComboBox):
+            inside = QStyleOptionComboBox(option)
+            inside.rect = option.rect.adjusted(_CHOOSER_PADDING, 0, 0, 0)
+            super().drawControl(element, inside, painter, widget)
+        elif element != QStyle.ControlElement.CE_MenuEmptyArea:
+            super().drawControl(element, option, painter, widget)
+
+    def sizeFromContents(
+        self,
+        kind: QStyle.ContentsType,
+        option: QStyleOption,
+        size: QSize,
+        /,
+        widget: QWidget | None = None,
+    ) -> QSize:
+        """Entries of menus are as high as the look has them."""
+        if kind is _ENTRY and isinstance(option, QStyleOptionMenuItem):
+            return item_size(option)
+        return super().sizeFromContents(kind, option, size, cast(QWidget, widget))  # may be None in Qt
 
     def drawComplexControl(
         self,
@@ -90,6 +130,17 @@ def _colour(option: QStyleOption, role: QPalette.ColorRole) -> QColor:
 
 def _has(option: QStyleOption, flag: QStyle.StateFlag) -> bool:
     return bool(option.state & flag)
+
+
+def _paint_menu(painter: QPainter, option: QStyleOption, widget: QWidget | None) -> None:
+    """The ground of a menu that does not float: square, since what is behind its corners would be black."""
+    if widget is not None and widget.testAttribute(Qt.WidgetAttribute.WA_TranslucentBackground):
+        return  # it painted its own
+    painter.save()
+    painter.setPen(QPen(_colour(option, roles.FRAME), 1))
+    painter.setBrush(_colour(option, roles.FIELD))
+    painter.drawRect(QRectF(option.rect).adjusted(0.5, 0.5, -0.5, -0.5))
+    painter.restore()
 
 
 def _fill(

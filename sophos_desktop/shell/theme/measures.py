@@ -3,8 +3,17 @@
 Invariant: no widget has a length of its own for what stands here.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
+
+from sophos_desktop.shell.theme.type_scale import TYPE, grown
+
+# What holds a line of type, and of which size: these grow with it (LOOK 10).
+_OF_INTERFACE: Final = (
+    "menu_bar button button_in_row icon_button field field_in_row row banner menu_item composer dock_title"
+)
+_OF_SMALL: Final = "status_bar tip toggle icon_button_in_bar trace_row axis"
+_OF_COLUMN: Final = "column_width bubble_width bubble_width_narrow"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +91,16 @@ class Measures:
     list_fits_width: int = 720  # below it the list is a rail
     words_fit_width: int = 640  # below it the status bar says less
     transcript_narrowest: int = 480
+
+    def scaled(self, interface: float, reading: float) -> "Measures":
+        """What holds type at other sizes: rows as high as it needs, the column as wide as it reads well."""
+        made = {
+            name: grown(getattr(self, name), TYPE.interface.size, interface) for name in _OF_INTERFACE.split()
+        }
+        made |= {name: grown(getattr(self, name), TYPE.small.size, interface) for name in _OF_SMALL.split()}
+        made["group_head"] = grown(self.group_head, TYPE.group_head.size, interface)
+        made |= {name: round(getattr(self, name) * reading) for name in _OF_COLUMN.split()}
+        return replace(self, **made)
 
 
 MEASURES: Final = Measures()

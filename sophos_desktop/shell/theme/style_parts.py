@@ -20,6 +20,18 @@ def lists(t: Tokens) -> str:
 #conversationList {{ background: {t.window}; border: none; outline: none; }}
 #conversationList QLineEdit {{ padding: 0 6px; min-height: {m.field_in_row - 4}px; border-width: 2px;
   border-color: {t.accent}; }}
+#undoBar {{ background: transparent; border: none; }}
+#undoDeletion, #undoFacts {{ background: {t.tip}; border: none; border-radius: {m.tip_radius}px; }}
+#undoText, #undoSeconds, #undoFactsText {{ background: transparent; border: none; color: {t.on_tip};
+  font-size: {t.type.small.size}px; }}
+#undoDelete, #undoFactsRemove {{ background: transparent; border: 1px solid transparent; color: {t.on_tip};
+  min-height: {m.icon_button_in_bar - 2}px; padding: 0 6px; font-size: {t.type.small.size}px;
+  text-decoration: underline; }}
+#undoDelete:hover, #undoFactsRemove:hover, #undoDelete:pressed, #undoFactsRemove:pressed {{
+  background: transparent; border-color: {t.on_tip}; }}
+#undoFactsKeep {{ background: transparent; border: 1px solid transparent; padding: 0; }}
+#undoFactsKeep:hover {{ background: transparent; border-color: {t.on_tip}; }}
+#findField {{ font-size: {t.type.interface.size}px; }}
 #railLine {{ background: {t.border}; }}
 #listRail QToolButton[count="waiting"] {{ color: {t.warning}; font-size: {t.type.small.size}px; }}
 #listRail QToolButton[count="running"] {{ color: {t.accent}; font-size: {t.type.small.size}px; }}
@@ -38,8 +50,10 @@ def chat(t: Tokens) -> str:
 #composerFrame {{ background: {t.raised}; border: 1px solid {t.border_control};
   border-radius: {m.composer_radius}px; }}
 #composerFrame[focused="true"] {{ border-color: {t.accent}; }}
-#composer {{ background: transparent; color: {t.text}; border: none; selection-background-color: {t.accent};
+#composer {{ background: transparent; color: {t.text}; border: none;
+  font-size: {t.type.reading.size}px; selection-background-color: {t.accent};
   selection-color: {t.on_accent}; }}
+#approvalArguments, #uncertainArguments, #resultField {{ font-size: {t.type.code.size}px; }}
 #composerHint {{ color: {t.text_3}; font-size: {t.type.small.size}px; }}
 """
 
@@ -71,6 +85,7 @@ def trace(t: Tokens) -> str:
 QMainWindow::separator {{ background: {t.border}; width: 1px; height: 1px; }}
 QDockWidget {{ background: {t.window}; color: {t.text}; }}
 #traceTitleBar, #traceBodyPanel, #traceDetails, #traceFigures {{ background: {t.window}; }}
+#traceTitleBar {{ min-height: {m.dock_title}px; max-height: {m.dock_title}px; }}
 #traceTitle {{ font-weight: 600; color: {t.text}; }}
 #traceEmpty {{ color: {t.text_2}; font-size: {t.type.small.size}px; }}
 #traceTree {{ background: {t.window}; color: {t.text}; border: none; outline: none;
@@ -79,14 +94,17 @@ QDockWidget {{ background: {t.window}; color: {t.text}; }}
 #traceTree::item {{ border: none; }}
 #traceTree::item:hover {{ background: {t.hover}; }}
 #traceTree::item:selected {{ background: {t.selected}; }}
-#traceDetailsTitle {{ color: {t.text}; font-weight: 500; }}
+#traceDetailsTitle {{ color: {t.text}; font-weight: 500; font-size: {t.type.small.size}px; }}
 #traceBody {{ background: {t.sunken}; color: {t.code_text}; border: 1px solid {t.border};
+  font-size: {t.type.code.size}px;
   border-radius: {m.button_radius}px; padding: 4px; selection-background-color: {t.accent};
   selection-color: {t.on_accent}; }}
-QLabel[part="figureLabel"] {{ color: {t.text_2}; font-size: {t.type.figure_label.size}px; }}
-QLabel[part="figure"] {{ color: {t.text}; font-weight: 500; }}
-QLabel[part="label"] {{ color: {t.text_2}; }}
-QLabel[part="value"] {{ color: {t.text}; }}
+QLabel[part="figureLabel"] {{ color: {t.text_3}; font-size: {t.type.figure_label.size}px;
+  min-height: {t.type.figure_label.line}px; max-height: {t.type.figure_label.line}px; }}
+QLabel[part="figure"] {{ color: {t.text}; font-weight: 500; min-height: {t.type.name.line}px;
+  max-height: {t.type.name.line}px; }}
+QLabel[part="label"] {{ color: {t.text_2}; font-size: {t.type.small.size}px; }}
+QLabel[part="value"] {{ color: {t.text}; font-size: {t.type.small.size}px; }}
 """
 
 
@@ -107,7 +125,8 @@ QDialog QListWidget::item {{ padding: 6px; border-radius: {m.button_radius}px; c
 QDialog QListWidget::item:hover {{ background: {t.hover}; }}
 QDialog QListWidget::item:selected {{ background: {t.selected}; color: {t.text}; }}
 QDialog QListWidget:focus {{ border: 1px solid {t.accent}; }}
-QDialog QPlainTextEdit {{ background: {t.sunken}; color: {t.code_text}; border: 1px solid {t.border};
+QDialog QPlainTextEdit {{ background: {t.sunken}; color: {t.code_text};
+  font-size: {t.type.code.size}px; border: 1px solid {t.border};
   border-radius: {m.card_radius}px; padding: 6px; selection-background-color: {t.accent};
   selection-color: {t.on_accent}; }}
 """

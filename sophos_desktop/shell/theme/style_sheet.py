@@ -16,21 +16,15 @@ def style_sheet(tokens: Tokens) -> str:
 
 def _regions(t: Tokens) -> str:
     m = t.measures
-    item = m.menu_item
     return f"""
 QMainWindow, QDialog {{ background: {t.window}; color: {t.text}; }}
 QMenuBar {{ background: {t.window}; color: {t.text}; border-bottom: 1px solid {t.border};
   padding: 2px 4px 1px 4px; spacing: 0; }}
-QMenuBar::item {{ background: transparent; padding: 4px 8px; border-radius: {m.menu_item_radius}px; }}
+QMenuBar::item {{ background: transparent; padding: 4px 8px;
+  height: {m.menu_bar - 12}px; border-radius: {m.menu_item_radius}px; }}
 QMenuBar::item:selected {{ background: {t.hover}; }}
 QMenuBar::item:pressed {{ background: {t.selected}; }}
 QMenuBar::item:disabled {{ color: {t.disabled}; }}
-QMenu {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.border_strong}; padding: 4px; }}
-QMenu::item {{ min-height: {item - 8}px; padding: 4px 12px; border-radius: {m.menu_item_radius}px; }}
-QMenu::item:selected {{ background: {t.hover}; }}
-QMenu::item:disabled {{ color: {t.disabled}; background: transparent; }}
-QMenu::icon {{ padding-left: 8px; }}
-QMenu::separator {{ height: 1px; background: {t.border}; margin: 4px 8px; }}
 QSplitter::handle {{ background: {t.border}; }}
 QToolTip {{ background: {t.tip}; color: {t.on_tip}; border: none; border-radius: {m.tip_radius}px;
   padding: 4px 6px; font-size: {t.type.small.size}px; }}
@@ -158,11 +152,15 @@ QScrollBar::add-line, QScrollBar::sub-line, QScrollBar::add-page, QScrollBar::su
 
 
 def _bars(t: Tokens) -> str:
+    m = t.measures
     return f"""
-QStatusBar {{ background: {t.window}; color: {t.text_2}; border-top: 1px solid {t.border}; }}
+#statusBar {{ background: {t.window}; color: {t.text_2}; border-top: 1px solid {t.border};
+  min-height: {m.status_bar - 1}px; max-height: {m.status_bar - 1}px; }}
 QStatusBar::item {{ border: none; }}
 QStatusBar QLabel {{ color: {t.text_2}; font-size: {t.type.small.size}px; }}
+QStatusBar QLabel[tone] {{ background: transparent; border: none; border-radius: 0; }}
 QStatusBar QLabel[tone="warning"] {{ color: {t.warning}; }}
 QStatusBar QLabel[tone="danger"] {{ color: {t.danger}; }}
-QStatusBar QFrame[part="segmentLine"] {{ background: {t.border}; border: none; }}
+QStatusBar QFrame[part="segmentLine"] {{ background: {t.border}; border: none;
+  min-height: {m.status_bar - 9}px; max-height: {m.status_bar - 9}px; }}
 """

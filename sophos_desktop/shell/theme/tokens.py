@@ -3,7 +3,7 @@
 Invariant: every colour that the window paints is one of these tokens; widgets never name a colour.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Final
 
 from sophos_desktop.shell.theme.measures import MEASURES, Measures
@@ -12,7 +12,8 @@ from sophos_desktop.shell.theme.type_scale import TYPE, TypeScale
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """One theme. A colour is `#RRGGBB`, or `#AARRGGBB` where it is not opaque (`shadow` alone)."""
+    """One theme. A colour is `#RRGGBB`, or `#AARRGGBB` where it is not opaque (`shadow` alone). Type and
+    measures are those of the sizes in force."""
 
     name: str
     window: str
@@ -72,6 +73,17 @@ class Tokens:
     shadow: str
     type: TypeScale = TYPE
     measures: Measures = MEASURES
+
+    def at_sizes(self, interface: float, reading: float) -> "Tokens":
+        """The theme with type and measures for the interface and for reading at other sizes than 100 %."""
+        if interface == reading == 1:
+            return self
+        type_, measures = TYPE.scaled(interface, reading), MEASURES.scaled(interface, reading)
+        return replace(self, type=type_, measures=measures)
+
+    def at_full_size(self) -> "Tokens":
+        """The theme with type and measures at 100 %."""
+        return self if self.type is TYPE else replace(self, type=TYPE, measures=MEASURES)
 
     @property
     def colours(self) -> dict[str, str]:

@@ -1,14 +1,18 @@
 """The roles that type plays in the window.
 
-Invariant: every text of the window is set in one of these; sizes and lines are pixels at 100 %.
+Invariant: every text of the window is set in one of these; sizes and lines of `TYPE` are pixels at 100 %.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from math import ceil
 from typing import Final
 
 REGULAR: Final = 400
 MEDIUM: Final = 500
 SEMIBOLD: Final = 600
+_NATURAL_LINE: Final = 1.21  # Inter's own line height, of its size
+_ROOM: Final = 12  # around the line in a row
+_OF_READING: Final = frozenset({"reading", "inline_code", "table", "table_head"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +26,11 @@ class TypeRole:
     is_code: bool = False
     is_tabular: bool = False
     spacing: float = 0.0
+
+    def scaled(self, scale: float) -> "TypeRole":
+        """The same role, larger or smaller."""
+        size, line = max(1, round(self.size * scale)), max(1, ceil(self.line * scale))
+        return replace(self, size=size, line=line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,5 +55,20 @@ class TypeScale:
     table: TypeRole = TypeRole(14, 20, is_tabular=True)
     table_head: TypeRole = TypeRole(12, 16, SEMIBOLD)
 
+    def scaled(self, interface: float, reading: float) -> "TypeScale":
+        """All roles, each larger by the factor of what it is used for."""
+        made: dict[str, TypeRole] = {
+            field.name: getattr(self, field.name).scaled(reading if field.name in _OF_READING else interface)
+            for field in fields(self)
+        }
+        return replace(self, **made)
+
 
 TYPE: Final = TypeScale()
+
+
+def grown(measure: int, size: int, scale: float) -> int:
+    """The height of a row that is `measure` high at 100 % and holds a line of type of `size`: never lower
+    than that, and as much higher as the line needs, with the room that it has at 100 % (12 at most)."""
+    room = min(_ROOM, measure - ceil(size * _NATURAL_LINE))
+    return max(measure, ceil(size * scale * _NATURAL_LINE) + room)

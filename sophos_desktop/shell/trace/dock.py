@@ -1,10 +1,11 @@
-"""The trace dock: figures, tree, details.
+"""The trace dock: title with its buttons, figures, tree, details.
 
 Invariant: it shows what the model holds and asks for nothing else; hidden, it costs nothing (`shown_changed`
-tells the feed).
+tells the feed). The line above the details moves with the rows until somebody moves it or chooses a row.
 """
 
 from PySide6.QtCore import QEvent, QModelIndex, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QDockWidget,
     QGridLayout,
@@ -18,15 +19,21 @@ from PySide6.QtWidgets import (
 )
 
 from sophos_desktop.core.domain.projection import Figures
+from sophos_desktop.shell.facade import Core
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.icons import Mark, icon, mark_pixmap
 from sophos_desktop.shell.theme.measures import MEASURES
 from sophos_desktop.shell.theme.type_scale import TYPE
 from sophos_desktop.shell.trace import words
 from sophos_desktop.shell.trace.details import TraceDetails
-from sophos_desktop.shell.trace.nodes import Run
+from sophos_desktop.shell.trace.facts import run_telling, telling_of
+from sophos_desktop.shell.trace.filter_menu import FilterMenu
+from sophos_desktop.shell.trace.nodes import Node, Run
+from sophos_desktop.shell.trace.shown import EVERYTHING, Shown
+from sophos_desktop.shell.trace.tools_known import ToolsKnown
 from sophos_desktop.shell.trace.trace_model import TraceModel
 from sophos_desktop.shell.trace.trace_tree import TraceTree
+from sophos_desktop.shell.transcript.cards.parts import Words
 
 _TICK_MILLISECONDS = 250
 _ICON = 16
@@ -38,6 +45,8 @@ class TraceDock(QDockWidget):
     """Lives as long as its window."""
 
     shown_changed = Signal(bool)
+    save_wanted = Signal(str)  # run id
+    place_wanted = Signal(object)  # Place
 
     def __init__(self, model: TraceModel, theme: Theme, parent: QWidget) -> None:
         """Shows `model`."""
@@ -48,12 +57,18 @@ class TraceDock(QDockWidget):
         self._trace = model
         self._theme = theme
         self._values: dict[str, QLabel] = {}
+        self.known = ToolsKnown()
         self._tick = QTimer(self)
         self._tick.setInterval(_TICK_MILLISECONDS)
         self._tick.timeout.connect(self._on_tick)
         self.tree = TraceTree(model, theme, self)
         self.details = TraceDetails(theme, self)
         self._stack = QStackedLayout()
+        self._is_placed_by_hand = False
+        self._splitter = QSplitter(Qt.Orientation.Vertical)
+        self._filter_button = self._title_button("traceFilter", "Choose what the trace shows", Mark.FILTER)
+        self._filter_menu = FilterMenu(theme, self)
+        self._save_button = self._title_button("traceSave", "Save the trace of this run", Mark.SAVE)
         self._float_button = self._title_button("traceFloat", "Float or dock the trace", Mark.DETACH)
         self._close_button = self._title_button("traceClose", "Hide the trace", Mark.CLOSE)
         self.setTitleBarWidget(self._make_title())
@@ -72,6 +87,7 @@ class TraceDock(QDockWidget):
         button.setFixedSize(MEASURES.icon_button_in_bar, MEASURES.icon_button_in_bar)
         button.setIcon(icon(mark, self._theme))
         button.setIconSize(QSize(_ICON, _ICON))
+        button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         return button
 
     def _make_title(self) -> QWidget:
@@ -84,6 +100,8 @@ class TraceDock(QDockWidget):
         row.setContentsMargins(16, spare, 8, spare)
         row.setSpacing(0)
         row.addWidget(title, 1)
+        row.addWidget(self._filter_button)
+        row.addWidget(self._save_button)
         row.addWidget(self._float_button)
         row.addWidget(self._close_button)
         return bar
@@ -93,14 +111,13 @@ class TraceDock(QDockWidget):
         body.setObjectName("traceBodyPanel")
         body.setMinimumWidth(MEASURES.dock_narrowest)
         body.setMaximumWidth(MEASURES.dock_widest)
-        splitter = QSplitter(Qt.Orientation.Vertical, body)
+        splitter = self._splitter
         splitter.setObjectName("traceSplitter")
         splitter.setHandleWidth(1)
         splitter.addWidget(self.tree)
         splitter.addWidget(self.details)
         splitter.setStretchFactor(0, 1)
         splitter.setCollapsible(0, False)
-        splitter.setSizes([400, 220])
         full = QWidget(body)
         column = QVBoxLayout(full)
         column.setContentsMargins(0, 0, 0, 0)
@@ -137,7 +154,8 @@ class TraceDock(QDockWidget):
         grid.setVerticalSpacing(0)
         for place, (label, _) in enumerate(words.figure_words(_NOTHING)):
             line, column = divmod(place, 3)
-            head, value = QLabel(label, panel), QLabel(panel)
+            head = Words(label, TYPE.figure_label, "text_3", self._theme, panel)
+            value = Words("", TYPE.name, "text", self._theme, panel)
             head.setFixedHeight(TYPE.figure_label.line)
             value.setFixedHeight(TYPE.name.line)
             head.setProperty("part", "figureLabel")
@@ -150,12 +168,30 @@ class TraceDock(QDockWidget):
         return panel
 
     def _connect(self) -> None:
+        self._filter_button.clicked.connect(
+            lambda _checked=False: self._filter_menu.open_at(self._filter_button)
+        )
+        self._filter_menu.changed.connect(self._on_filter_changed)
+        self._save_button.clicked.connect(lambda _checked=False: self._on_save())
         self._float_button.clicked.connect(lambda: self.setFloating(not self.isFloating()))
         self._close_button.clicked.connect(lambda: self.toggleViewAction().trigger())
+        self._splitter.splitterMoved.connect(self._on_splitter_moved)
+        self.details.place_wanted.connect(self.place_wanted)
         self.tree.selectionModel().currentChanged.connect(self._on_current_changed)
+        for changed in (self.tree.expanded, self.tree.collapsed):
+            changed.connect(lambda _index: self._place_splitter())
         self._trace.modelReset.connect(self._refresh)
         self._trace.rowsInserted.connect(self._refresh)
         self._trace.grew.connect(self._on_grew)
+
+    def attach(self, core: Core) -> None:
+        """The core is open: it knows the servers, and how many steps a run may take."""
+        self.known.attach(core)
+        self._refresh()
+
+    def detach(self) -> None:
+        """The core is about to close."""
+        self.known.detach()
 
     def sizeHint(self) -> QSize:
         """The width of the look."""
@@ -178,31 +214,67 @@ class TraceDock(QDockWidget):
             self.shown_changed.emit(is_shown)
         return super().event(event)
 
-    def _on_current_changed(self, current: QModelIndex, _previous: QModelIndex) -> None:
-        node = self._trace.node(current)
-        self.details.show_node(node, self._trace.took_ms(node) if node is not None else None)
+    def _on_current_changed(self, _current: QModelIndex, _previous: QModelIndex) -> None:
         self._refresh()
 
-    def _on_grew(self, run_id: str) -> None:
-        chosen = self._trace.node(self.tree.currentIndex())
-        if chosen is not None and chosen.run.record.id == run_id:
-            self.details.show_node(chosen, self._trace.took_ms(chosen))
+    def _on_grew(self, _run_id: str) -> None:
         self._refresh()
+
+    def _on_filter_changed(self, shown: Shown) -> None:
+        opened = self.tree.expanded_runs()
+        self._trace.show_only(shown)
+        self.tree.open_runs(opened)
+        self._filter_button.setProperty("checked", "true" if shown != EVERYTHING else "false")
+        self._filter_button.setAccessibleDescription("" if shown == EVERYTHING else "Some rows are not shown")
+        self._filter_button.style().polish(self._filter_button)
+
+    def _on_save(self) -> None:
+        if self.chosen_run is not None:
+            self.save_wanted.emit(self.chosen_run.record.id)
+
+    def _on_splitter_moved(self, _position: int, _index: int) -> None:
+        self._is_placed_by_hand = True
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The details stand below the rows."""
+        super().resizeEvent(event)
+        self._place_splitter()
+
+    def _place_splitter(self) -> None:
+        """Put the details right below the rows; never while somebody may be reading them."""
+        height = self._splitter.height()
+        if self._is_placed_by_hand or self.tree.currentIndex().isValid() or height <= 0:
+            return
+        rows = min(self.tree.height_of_rows, max(height // 2, height - self.details.sizeHint().height()))
+        if self._splitter.sizes()[:1] != [rows]:
+            self._splitter.setSizes([rows, height - rows - self._splitter.handleWidth()])
 
     def _refresh(self) -> None:
         run = self.chosen_run
         self._stack.setCurrentIndex(1 if run is not None else 0)
-        for label, value in words.figure_words(run.fold.figures if run is not None else _NOTHING):
+        self._save_button.setEnabled(run is not None)
+        goes_on = run is not None and (run.is_running or run.is_waiting)
+        limit = self.known.step_limit if goes_on else None
+        for label, value in words.figure_words(run.fold.figures if run is not None else _NOTHING, limit):
             self._values[label].setText(value)
             self._values[label].setAccessibleName(f"{label}: {value}")
-        if self._trace.node(self.tree.currentIndex()) is None:
-            self.details.show_node(None, None)
+        self._show_details(self._trace.node(self.tree.currentIndex()), run)
         self._scale()
         self._run_clock()
+        self._place_splitter()
+
+    def _show_details(self, node: Node | None, run: Run | None) -> None:
+        """Of what is chosen; else of the newest run."""
+        if node is not None:
+            self.details.show_telling(telling_of(node, self._trace.took_ms(node), self.known))
+        elif run is not None:
+            self.details.show_telling(run_telling(run, self._trace.run_ms(run)))
+        else:
+            self.details.show_telling(None)
 
     def _scale(self) -> None:
         run = self.chosen_run
-        self.tree.axis.set_total(self._trace.total_ms(run) if run is not None else None)
+        self.tree.axis.set_total(self._trace.scale_ms(run) if run is not None else None)
 
     def _run_clock(self) -> None:
         """A bar that grows is painted again four times a second, while somebody can see it."""

@@ -1,33 +1,38 @@
-"""Paints the trace's rows: name, time bar on the run's scale, time; and the axis above them.
+"""Paints the trace's rows: name, time bar on the run's scale, time.
 
 Invariant: a bar's colour says what it was, its shape how it ended; the words beside it say the same.
 """
 
-import math
+from dataclasses import replace
 
-from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetrics, QPainter, QPen, QPixmap
-from PySide6.QtWidgets import QHeaderView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from sophos_desktop.shell.theme.follower import Theme
-from sophos_desktop.shell.theme.fonts import code_font, text_font
-from sophos_desktop.shell.theme.tokens import (
-    AXIS_HEIGHT,
-    SMALL_SIZE,
-    TINY_SIZE,
-    TRACE_ROW_HEIGHT,
-    Tokens,
-)
-from sophos_desktop.shell.trace.nodes import Bar
-from sophos_desktop.shell.trace.trace_model import BAR, NAME, TIME, Role
+from sophos_desktop.shell.theme.fonts import code_font, role_font, text_font
+from sophos_desktop.shell.theme.tokens import SMALL_SIZE, TINY_SIZE
+from sophos_desktop.shell.theme.type_scale import TYPE
+from sophos_desktop.shell.trace.axis import LEFT_PAD, RIGHT_PAD, SIDE, AxisHeader, ticks, x_of
+from sophos_desktop.shell.trace.bars import Bar
+from sophos_desktop.shell.trace.trace_model import BAR, NAME, Role
 from sophos_desktop.shell.widgets.shapes import Shape, paint_shape
 
-_PAD = 6
+NAME_SHIFT = 12
+"""How far the names stand right of where a tree puts them: in between is the room of the chevrons."""
 _HEIGHTS = (2, 4, 8)
+_NARROWEST = 3.0
+_ICON = 12
+_HATCH = 6  # from line to line along the bar
+_HATCH_PEN = 1.4
+_CUT_OFF = 5.0  # how wide the bar of what was cut off is at least
 _STATE_SHAPES = {
     "running": (Shape.RUNNING, "accent"),
     "waiting": (Shape.WAITING, "warning"),
+    "uncertain": (Shape.UNCERTAIN, "warning"),
     "failed": (Shape.FAILED, "danger"),
+    "denied": (Shape.DENIED, "text_2"),
+    "skipped": (Shape.SKIPPED, "text_2"),
     "interrupted": (Shape.INTERRUPTED, "plum"),
 }
 _COLOURS = {
@@ -39,42 +44,40 @@ _COLOURS = {
     "tool": "bar_tool",
     "tools": "bar_tool",
 }
-
-
-def ticks(total_ms: float) -> list[float]:
-    """One to three round marks after zero, in milliseconds."""
-    smallest = total_ms * 0.3
-    power = 10.0 ** math.floor(math.log10(max(smallest, 1e-3)))
-    step = next(power * factor for factor in (1, 2, 3, 5, 10) if power * factor >= smallest)
-    return [step * count for count in range(1, 4) if step * count < total_ms * 0.96]
-
-
-def tick_words(milliseconds: float, total_ms: float) -> str:
-    """A mark's figure, without its unit."""
-    return f"{milliseconds / 1000:g}" if total_ms >= 1000 else f"{milliseconds:g}"
+_BROKEN = ("interrupted", "uncertain")
+_RIGHT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
 
 
 def bar_rect(bar: Bar, cell: QRectF) -> QRectF:
     """Where a bar lies in its cell; at least three pixels wide."""
-    room = max(1.0, cell.width() - 2 * _PAD)
-    width = min(room, max(3.0, bar.length_ms / bar.total_ms * room))
-    left = cell.left() + _PAD + min(room - width, max(0.0, bar.start_ms / bar.total_ms * room))
-    height = _HEIGHTS[bar.level]
+    return _rect_of(bar.start_ms, bar.length_ms or 0.0, bar.total_ms, _HEIGHTS[bar.level], cell)
+
+
+def waiting_rect(bar: Bar, cell: QRectF) -> QRectF:
+    """Where the time lies in which somebody was waited for: as high as the bar of a row."""
+    return _rect_of(bar.waited_from_ms, bar.waited_ms or 0.0, bar.total_ms, _HEIGHTS[-1], cell)
+
+
+def _rect_of(start_ms: float, length_ms: float, total_ms: float, height: int, cell: QRectF) -> QRectF:
+    room = max(1.0, cell.width() - LEFT_PAD - RIGHT_PAD)
+    width = min(room, max(_NARROWEST, length_ms / total_ms * room))
+    left = min(x_of(start_ms, total_ms, cell.left(), cell.width()), cell.left() + LEFT_PAD + room - width)
     return QRectF(left, cell.center().y() - height / 2, width, height)
 
 
 class TraceDelegate(QStyledItemDelegate):
     """Lives as long as its tree."""
 
-    def __init__(self, theme: Theme, parent: QObject) -> None:
-        """Paints in the colours of `theme`."""
+    def __init__(self, theme: Theme, axis: AxisHeader, parent: QObject) -> None:
+        """Paints in the colours of `theme`; runs that are shut are drawn on the scale of `axis`."""
         super().__init__(parent)
+        self._axis = axis
         self._theme = theme
         self._hatches: dict[str, QPixmap] = {}
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         """All rows are alike."""
-        return QSize(40, max(TRACE_ROW_HEIGHT, option.fontMetrics.height() + 12))
+        return QSize(40, self._theme.tokens.measures.trace_row)
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -89,11 +92,11 @@ class TraceDelegate(QStyledItemDelegate):
         if index.column() == NAME:
             self._paint_name(painter, option, index)
         elif index.column() == BAR:
-            self._paint_bar(painter, QRectF(option.rect), index)
+            self._paint_bar(painter, option, index)
         else:
-            painter.setFont(text_font(SMALL_SIZE, _weight(index)))
+            painter.setFont(role_font(TYPE.small))
             painter.setPen(QColor(self._theme.tokens.text_2))
-            cell = option.rect.adjusted(0, 0, -12, 0)
+            cell = option.rect.adjusted(0, 0, -SIDE, 0)
             painter.drawText(cell, _RIGHT, str(index.data()))
         painter.restore()
 
@@ -102,125 +105,105 @@ class TraceDelegate(QStyledItemDelegate):
     ) -> None:
         tokens = self._theme.tokens
         is_tool = index.data(Role.KIND) == "tool"
-        font = code_font(SMALL_SIZE) if is_tool else text_font(SMALL_SIZE, _weight(index))
+        font = code_font(TINY_SIZE) if is_tool else text_font(SMALL_SIZE, _weight(index))
         painter.setFont(font)
         painter.setPen(QColor(tokens.text))
-        cell = option.rect.adjusted(2, 0, -4, 0)
-        known = _STATE_SHAPES.get(str(index.data(Role.STATE)))
+        cell = option.rect.adjusted(NAME_SHIFT, 0, 0, 0)
+        state = str(index.data(Role.STATE))
+        # What waits in an open step says so itself.
+        is_told_below = state == "waiting" and index.data(Role.LEVEL) == 1 and _is_open(option)
+        known = None if is_told_below else _STATE_SHAPES.get(state)
         if known is not None:
             shape, colour = known
-            box = QRectF(cell.right() - 12, cell.center().y() - 5.5, 12, 12)
+            box = QRectF(cell.right() + 1 - _ICON, cell.center().y() - 5, _ICON, _ICON)
             paint_shape(painter, shape, box, QColor(getattr(tokens, colour)))
-            cell = cell.adjusted(0, 0, -16, 0)
+            cell = cell.adjusted(0, 0, -_ICON, 0)
         metrics = QFontMetrics(font)
-        name = metrics.elidedText(str(index.data()), Qt.TextElideMode.ElideRight, cell.width())
+        name = metrics.elidedText(str(index.data()), Qt.TextElideMode.ElideRight, cell.width() - 4)
         painter.drawText(cell, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, name)
 
-    def _paint_bar(self, painter: QPainter, cell: QRectF, index: QModelIndex | QPersistentModelIndex) -> None:
-        tokens = self._theme.tokens
-        total = float(index.data(Role.TOTAL) or 1.0)
-        painter.setPen(QPen(QColor(tokens.border), 1))
-        room = cell.width() - 2 * _PAD
+    def _paint_bar(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        tokens, cell = self._theme.tokens, QRectF(option.rect)
+        is_shut_run = index.data(Role.LEVEL) == 0 and not _is_open(option)
+        total = self._axis.total_ms if is_shut_run else None
+        total = total or float(index.data(Role.TOTAL) or 1.0)
         for mark in (0.0, *ticks(total)):
-            x = round(cell.left() + _PAD + mark / total * room) + 0.5
-            painter.drawLine(QPointF(x, cell.top()), QPointF(x, cell.bottom()))
+            x = round(x_of(mark, total, cell.left(), cell.width()))
+            painter.fillRect(QRectF(x, cell.top(), 1, cell.height()), QColor(tokens.border))
         bar = index.data(Role.BAR)
         if not isinstance(bar, Bar):
             return
-        rect = bar_rect(bar, cell)
-        colour = QColor(getattr(tokens, _colour_name(bar)))
-        if bar.state == "waiting" and bar.level:
-            painter.setPen(QPen(colour, 1))
-            painter.setBrush(QBrush(self._hatch(colour)))
-        else:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(colour)
-        painter.drawRoundedRect(rect, min(2.0, rect.height() / 2), min(2.0, rect.height() / 2))
-        if bar.state == "interrupted" and bar.level:
-            painter.setPen(QPen(colour, 2, Qt.PenStyle.DotLine))
-            painter.drawLine(rect.topRight() + QPointF(3, -2), rect.bottomRight() + QPointF(3, 2))
+        if bar.total_ms != total:
+            bar = replace(bar, total_ms=total, length_ms=min(bar.length_ms or 0.0, total))
+        if bar.waited_ms is not None:
+            self._paint_waiting(painter, waiting_rect(bar, cell))
+        if bar.length_ms is not None:
+            self._paint_solid(painter, bar, bar_rect(bar, cell))
 
-    def _hatch(self, colour: QColor) -> QPixmap:
-        """Lines at 45°, one every four pixels."""
-        if colour.name() not in self._hatches:
-            made = QPixmap(4, 4)
+    def _paint_waiting(self, painter: QPainter, rect: QRectF) -> None:
+        """A frame with lines at 45°."""
+        colour = QColor(self._theme.tokens.bar_tool)
+        painter.setPen(QPen(colour, 1))
+        painter.setBrush(QBrush(self._hatch(colour, painter)))
+        painter.drawRoundedRect(rect.adjusted(0.5, 0.5, -0.5, -0.5), 2, 2)
+
+    def _paint_solid(self, painter: QPainter, bar: Bar, rect: QRectF) -> None:
+        tokens = self._theme.tokens
+        if bar.level and bar.state in _BROKEN:
+            rect.setWidth(max(rect.width(), _CUT_OFF))
+        radius = min(2.0, rect.height() / 2)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(getattr(tokens, _colour_name(bar))))
+        painter.drawRoundedRect(rect, radius, radius)
+        ending = QColor(tokens.bar_broken if bar.state in _BROKEN else tokens.bar_failed)
+        if bar.level == 0 and bar.state in (*_BROKEN, "failed"):
+            # The line of a run says in its last pixels how it ended.
+            width = min(rect.width(), 5.0 if bar.state in _BROKEN else _NARROWEST)
+            rect = QRectF(rect.right() - width, rect.center().y() - 4, width, 8)
+            painter.setBrush(ending)
+            painter.drawRoundedRect(rect, 2, 2)
+        if bar.state in _BROKEN:
+            middle = round(rect.center().y())
+            for top in (middle - 7, middle + 2):
+                painter.fillRect(QRectF(round(rect.right()) + 3, top, 2, 5), ending)
+
+    def _hatch(self, colour: QColor, painter: QPainter) -> QPixmap:
+        """Lines at 45°, four pixels from each other, at the real size of the device."""
+        device = painter.device()
+        ratio = device.devicePixelRatioF() if device is not None else 1.0
+        key = f"{colour.name()} {ratio:g}"
+        if key not in self._hatches:
+            side = max(1, round(_HATCH * ratio))
+            made = QPixmap(side, side)
+            made.setDevicePixelRatio(ratio)
             made.fill(Qt.GlobalColor.transparent)
-            painter = QPainter(made)
-            painter.setPen(QPen(colour, 1))
-            painter.drawLine(0, 3, 3, 0)
-            painter.end()
-            self._hatches[colour.name()] = made
-        return self._hatches[colour.name()]
+            lines = QPainter(made)
+            lines.setRenderHint(QPainter.RenderHint.Antialiasing)
+            lines.setPen(QPen(colour, _HATCH_PEN))
+            size = side / ratio
+            for shift in (-size, 0.0, size):  # the corners of the tile belong to its neighbours' lines
+                lines.drawLine(QPointF(shift - 1, size + 1), QPointF(shift + size + 1, -1))
+            lines.end()
+            self._hatches[key] = made
+        return self._hatches[key]
 
 
-_RIGHT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
+def _is_open(option: QStyleOptionViewItem) -> bool:
+    return bool(option.state & QStyle.StateFlag.State_Open)
 
 
 def _weight(index: QModelIndex | QPersistentModelIndex) -> QFont.Weight:
-    return QFont.Weight.Medium if index.data(Role.LEVEL) == 0 else QFont.Weight.Normal
+    is_newest = index.data(Role.LEVEL) == 0 and index.row() == 0
+    return QFont.Weight.Medium if is_newest else QFont.Weight.Normal
 
 
 def _colour_name(bar: Bar) -> str:
     if bar.level == 0:
         return "border_control"
-    if bar.state == "failed":
+    if bar.state in ("failed", "denied"):
         return "bar_failed"
-    if bar.state == "interrupted":
+    if bar.state in _BROKEN:
         return "bar_broken"
     return _COLOURS.get(bar.kind, "bar_load")
-
-
-class AxisHeader(QHeaderView):
-    """The tree's header: its bar column shows the scale of one run."""
-
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
-        """Without a scale before `set_total`."""
-        super().__init__(Qt.Orientation.Horizontal, parent)
-        self._theme = theme
-        self._total_ms: float | None = None
-        self.setSectionsClickable(False)
-        self.setFixedHeight(AXIS_HEIGHT)
-
-    def set_total(self, total_ms: float | None) -> None:
-        """The length of the run whose scale is shown, in milliseconds; None for none."""
-        if total_ms != self._total_ms:
-            self._total_ms = total_ms
-            self.viewport().update()
-
-    def paintSection(self, painter: QPainter, rect: QRect, logicalIndex: int) -> None:
-        """A name, or the scale."""
-        tokens = self._theme.tokens
-        painter.save()
-        painter.fillRect(rect, QColor(tokens.window))
-        painter.setPen(QColor(tokens.border))
-        painter.drawLine(rect.bottomLeft(), rect.bottomRight())
-        painter.setFont(text_font(TINY_SIZE))
-        painter.setPen(QColor(tokens.text_3))
-        if logicalIndex == BAR:
-            self._paint_axis(painter, rect, tokens)
-        elif logicalIndex == TIME:
-            painter.drawText(rect.adjusted(0, 0, -12, 0), _RIGHT, "Time")
-        else:
-            cell = rect.adjusted(16, 0, 0, 0)
-            painter.drawText(cell, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, "Step")
-        painter.restore()
-
-    def _paint_axis(self, painter: QPainter, rect: QRect, tokens: Tokens) -> None:
-        total = self._total_ms
-        if total is None:
-            return
-        room = rect.width() - 2 * _PAD
-        unit = "s" if total >= 1000 else "ms"
-        metrics = painter.fontMetrics()
-        free_from = rect.left() - 100.0
-        for mark in (0.0, *ticks(total)):
-            said = f"0 {unit}" if mark == 0 else tick_words(mark, total)
-            width = metrics.horizontalAdvance(said)
-            left = rect.left() + _PAD + mark / total * room - (0 if mark == 0 else width / 2)
-            if left < free_from or left + width > rect.right():
-                continue
-            painter.drawText(QRectF(left, rect.top(), width + 2, rect.height()), _LEFT, said)
-            free_from = left + width + 6
-
-
-_LEFT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft

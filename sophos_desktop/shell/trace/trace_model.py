@@ -11,12 +11,13 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
-from sophos_desktop.core.domain.durations import duration
 from sophos_desktop.core.domain.projection import JsonObject
 from sophos_desktop.core.domain.run import RunRecord
 from sophos_desktop.foundation.clock import Clock, to_text
-from sophos_desktop.shell.trace import nodes
+from sophos_desktop.shell.trace import blocks, saying, words
+from sophos_desktop.shell.trace.bars import bar_of
 from sophos_desktop.shell.trace.nodes import Entry, Node, Run
+from sophos_desktop.shell.trace.shown import EVERYTHING, Shown
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -46,6 +47,7 @@ class TraceModel(QAbstractItemModel):
         self._ids = itertools.count(1)
         self._nodes: dict[int, Node] = {}
         self._runs: list[Node] = []
+        self.shown = EVERYTHING
 
     # What Qt asks
 
@@ -103,24 +105,29 @@ class TraceModel(QAbstractItemModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return self._display(node, index.column())
         if role == Role.BAR:
-            return nodes.bar_of(node, self._now())
+            return bar_of(node, self._now())
         if role == Role.TOTAL:
-            return node.run.total_ms(self._now())
+            return node.run.scale_ms(self._now())
         if role == Role.STATE:
-            return nodes.state_of(node)
+            return saying.state_of(node)
         if role == Role.LEVEL:
             return node.level
         if role == Role.KIND:
-            return node.row.kind if node.row is not None else ""
+            return "tool" if node.shown_row is not None and node.shown_row.is_call else ""
         if role in (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole):
-            said = (nodes.name_of(node), nodes.state_word_of(node), self._display(node, TIME))
-            return ", ".join(word for word in said if word)
+            return self._said(node)
         return None
+
+    def _said(self, node: Node) -> str:
+        took = saying.took_ms(node, self._now())
+        time = words.time_words(took) if took is not None else ""
+        said = (saying.name_of(node), saying.state_word_of(node), time)
+        return ", ".join(word for word in said if word)
 
     def _display(self, node: Node, column: int) -> str:
         if column == NAME:
-            return nodes.name_of(node)
-        return duration(nodes.took_ms(node, self._now())) if column == TIME else ""
+            return saying.name_of(node)
+        return saying.time_of(node, self._now()) if column == TIME else ""
 
     def _now(self) -> str:
         return to_text(self._clock.now())
@@ -146,13 +153,17 @@ class TraceModel(QAbstractItemModel):
         """All runs, newest first."""
         return [node.run for node in self._runs]
 
-    def total_ms(self, run: Run) -> float:
+    def scale_ms(self, run: Run) -> float:
+        """How long the scale of a run's bars is; up to now if it goes on."""
+        return run.scale_ms(self._now())
+
+    def run_ms(self, run: Run) -> float:
         """How long a run took; up to now if it goes on."""
         return run.total_ms(self._now())
 
     def took_ms(self, node: Node) -> float | None:
         """How long an item took; None if that is not known."""
-        return nodes.took_ms(node, self._now())
+        return saying.took_ms(node, self._now())
 
     # What the feed tells
 
@@ -173,6 +184,12 @@ class TraceModel(QAbstractItemModel):
     def clear(self) -> None:
         """Another conversation."""
         self._reset([])
+
+    def show_only(self, shown: Shown) -> None:
+        """Show other rows."""
+        if shown != self.shown:
+            self.shown = shown
+            self._reset([node.run.record for node in reversed(self._runs)])
 
     def add_events(self, run_id: str, events: Iterable[JsonObject]) -> None:
         """The next events of a run; those it has already are left out. Counts as loaded from now on."""
@@ -235,21 +252,23 @@ class TraceModel(QAbstractItemModel):
         return node
 
     def _made(self, node: Node, *, entries_from: int) -> Iterator[Node]:
-        return self._made_of(node, list(nodes.entries_of(node.run, entries_from)), 0)
+        return self._made_of(node, list(blocks.entries_of(node.run, entries_from, self.shown)), 0)
 
     def _made_of(self, node: Node, entries: Sequence[Entry], start: int) -> Iterator[Node]:
         """New items for entries, each with what is below it."""
         for position, entry in enumerate(entries, start=start):
             child = self._make(node.run, node, position, entry)
-            below = list(nodes.entries_below(node.run, entry))
+            below = list(blocks.entries_below(node.run, entry, self.shown))
             child.children = list(self._made_of(child, below, 0))
             yield child
 
     def _sync_run(self, node: Node, first_group: int) -> None:
+        if first_group < len(node.run.fold.steps):
+            first_group = blocks.first_group(node.run, first_group)
         start = len(node.children)
         while start > 0 and _group(node.children[start - 1]) >= first_group:
             start -= 1
-        self._sync(node, start, list(nodes.entries_of(node.run, first_group)))
+        self._sync(node, start, list(blocks.entries_of(node.run, first_group, self.shown)))
 
     def _sync(self, node: Node, start: int, entries: Sequence[Entry]) -> None:
         """Bring the items from `start` on up to date: change, cut, append."""
@@ -260,8 +279,8 @@ class TraceModel(QAbstractItemModel):
             if child.entry != entry:
                 child.entry = entry
                 self._changed(child)
-            if entry.step is not None or child.children or (entry.row is not None and entry.row.below):
-                self._sync(child, 0, list(nodes.entries_below(node.run, entry)))
+            if entry.step is not None or child.children or _has_more(entry):
+                self._sync(child, 0, list(blocks.entries_below(node.run, entry, self.shown)))
             same += 1
         self._cut(node, start + same)
         fresh = entries[same:]
@@ -302,6 +321,10 @@ class TraceModel(QAbstractItemModel):
 
     def _run_node(self, run_id: str) -> Node | None:
         return next((node for node in self._runs if node.run.record.id == run_id), None)
+
+
+def _has_more(entry: Entry) -> bool:
+    return entry.shown_row is not None and bool(entry.shown_row.row.below)
 
 
 def _group(node: Node) -> int:

@@ -4,17 +4,24 @@ Invariant: it expands what is new of the newest run and otherwise only what the 
 costs more with more events than what is on the screen.
 """
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter
+from collections.abc import Iterable
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, Qt
+from PySide6.QtGui import QColor, QMouseEvent, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QStyleOptionViewItem, QTreeView, QWidget
 
 from sophos_desktop.shell.theme.follower import Theme
+from sophos_desktop.shell.theme.fonts import role_size
 from sophos_desktop.shell.theme.tokens import TRACE_INDENT, TRACE_NAME_WIDTH, TRACE_TIME_WIDTH
-from sophos_desktop.shell.trace.time_bars import AxisHeader, TraceDelegate
+from sophos_desktop.shell.theme.type_scale import TYPE
+from sophos_desktop.shell.trace.axis import ROOM_ABOVE_ROWS, SIDE, AxisHeader
+from sophos_desktop.shell.trace.time_bars import TraceDelegate
 from sophos_desktop.shell.trace.trace_model import BAR, NAME, TIME, TraceModel
 from sophos_desktop.shell.widgets.shapes import Shape, paint_shape
 
 _OPENED_STEPS = 30  # a run with more of them is opened, its steps are not
+_ROWS_OF_A_SCREEN = 60
+_CHEVRON, _CHEVRON_LEFT = 12, 8
 
 
 class TraceTree(QTreeView):
@@ -40,17 +47,27 @@ class TraceTree(QTreeView):
         self.axis = AxisHeader(theme, self)
         self.setHeader(self.axis)
         self.setModel(model)
-        self.setItemDelegate(TraceDelegate(theme, self))
+        self.setItemDelegate(TraceDelegate(theme, self.axis, self))
         self.axis.setStretchLastSection(False)
         self.axis.setMinimumSectionSize(TRACE_TIME_WIDTH)
         self.axis.setSectionResizeMode(NAME, QHeaderView.ResizeMode.Interactive)
         self.axis.setSectionResizeMode(BAR, QHeaderView.ResizeMode.Stretch)
         self.axis.setSectionResizeMode(TIME, QHeaderView.ResizeMode.Fixed)
         self.axis.resizeSection(NAME, TRACE_NAME_WIDTH)
-        self.axis.resizeSection(TIME, TRACE_TIME_WIDTH + 12)
+        self._fit_times()
         model.modelReset.connect(self._on_reset)
         model.rowsInserted.connect(self._on_rows_inserted)
-        theme.changed.connect(self.viewport().update)
+        theme.changed.connect(self._on_theme_changed)
+
+    def _on_theme_changed(self) -> None:
+        self._fit_times()
+        self.scheduleDelayedItemsLayout()  # rows may be higher now
+        self.viewport().update()
+
+    def _fit_times(self) -> None:
+        """Times are not cut: their column grows with their type."""
+        scale = role_size(TYPE.small) / TYPE.small.size
+        self.axis.resizeSection(TIME, round(TRACE_TIME_WIDTH * scale) + SIDE)
 
     def _on_reset(self) -> None:
         self._newest = None
@@ -72,23 +89,80 @@ class TraceTree(QTreeView):
         run = self._trace.node(index)
         if run is not None and run.run.record.id != self._newest:
             self._newest = run.run.record.id
-            self.expand(index)
-            for row in range(min(self._trace.rowCount(index), _OPENED_STEPS)):
-                self.expand(self._trace.index(row, NAME, index))
+            self._open(index)
             if self._trace.canFetchMore(index):
                 self._trace.fetchMore(index)
+
+    def updateGeometries(self) -> None:
+        """The axis is lower than what the tree leaves for it: between it and the rows is some room."""
+        super().updateGeometries()
+        axis = self.header()
+        if isinstance(axis, AxisHeader):  # Qt asks before there is one
+            axis.resize(axis.width(), self._theme.tokens.measures.axis)
+
+    def expanded_runs(self) -> list[str]:
+        """The ids of the runs that are open."""
+        runs = [run.record.id for run in self._trace.runs]
+        return [run_id for run_id in runs if self.isExpanded(self._trace.run_index(run_id))]
+
+    def open_runs(self, run_ids: Iterable[str]) -> None:
+        """Open runs, and the steps of each."""
+        for run_id in run_ids:
+            self._open(self._trace.run_index(run_id))
+
+    def _open(self, index: QModelIndex) -> None:
+        self.expand(index)
+        for row in range(min(self._trace.rowCount(index), _OPENED_STEPS)):
+            self.expand(self._trace.index(row, NAME, index))
+
+    @property
+    def height_of_rows(self) -> int:
+        """How high it is with all rows in the view; more rows than the screen has count as those."""
+        rows, index = 0, self._trace.index(0, NAME)
+        while index.isValid() and rows < _ROWS_OF_A_SCREEN:
+            rows, index = rows + 1, self.indexBelow(index)
+        return (
+            rows * self._theme.tokens.measures.trace_row + self.axis.sizeHint().height() + 1 + ROOM_ABOVE_ROWS
+        )
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """A press on a chevron opens or shuts; the style would look for it elsewhere."""
+        index = self._at_chevron(event.position().toPoint())
+        if index.isValid() and event.button() == Qt.MouseButton.LeftButton:
+            self.setExpanded(index, not self.isExpanded(index))
+            event.accept()
+            return
+        super().mousePressEvent(event)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """The second press on a chevron is a press like the first."""
+        if self._at_chevron(event.position().toPoint()).isValid():
+            self.mousePressEvent(event)
+            return
+        super().mouseDoubleClickEvent(event)
+
+    def _at_chevron(self, position: QPoint) -> QModelIndex:
+        """The item whose chevron is there; invalid if there is none."""
+        found = self.indexAt(position)
+        index = found.siblingAtColumn(NAME) if found.isValid() else found
+        if not index.isValid() or not self._trace.hasChildren(index):
+            return QModelIndex()
+        return index if 0 <= position.x() < self._chevron_at(index) + _CHEVRON + 2 else QModelIndex()
+
+    def _chevron_at(self, index: QModelIndex | QPersistentModelIndex) -> int:
+        """Where the chevron of an item begins."""
+        depth, above = 0, index.parent()
+        while above.isValid():
+            depth, above = depth + 1, above.parent()
+        return depth * TRACE_INDENT + _CHEVRON_LEFT
 
     def drawBranches(
         self, painter: QPainter, rect: QRect, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        """A chevron for what can be opened, in place of the style's."""
+        """Nothing in place of the style's chevron but the ground of a chosen row: `drawRow` has ours."""
         here = self._trace.index(index.row(), NAME, index.parent())
         if self.selectionModel().isSelected(here):
             painter.fillRect(rect, QColor(self._theme.tokens.selected))
-        if self._trace.hasChildren(index):
-            shape = Shape.OPEN if self.isExpanded(here) else Shape.SHUT
-            box = QRectF(rect.right() - 11, rect.center().y() - 5.5, 12, 12)
-            paint_shape(painter, shape, box, QColor(self._theme.tokens.text_2))
 
     def drawRow(
         self,
@@ -96,9 +170,13 @@ class TraceTree(QTreeView):
         options: QStyleOptionViewItem,
         index: QModelIndex | QPersistentModelIndex,
     ) -> None:
-        """A row, with a frame while the keyboard is on it."""
+        """A row, with a chevron for what can be opened, and a frame while the keyboard is on it."""
         super().drawRow(painter, options, index)
         here = self._trace.index(index.row(), NAME, index.parent())
+        if self._trace.hasChildren(here):
+            shape = Shape.OPEN if self.isExpanded(here) else Shape.SHUT
+            box = QRectF(self._chevron_at(here), options.rect.center().y() - 5, _CHEVRON, _CHEVRON)
+            paint_shape(painter, shape, box, QColor(self._theme.tokens.text_3))
         is_current = self.currentIndex().siblingAtColumn(NAME) == here
         if self.hasFocus() and is_current:
             painter.save()

@@ -87,14 +87,16 @@ class Accessibility(QObject):
     # Changes.
 
     def _look_at(self, message: int) -> None:
-        """Tell of an answer that is whole now; of the tokens on the way nothing is told."""
+        """Tell of an answer that is whole now; nothing is told of the tokens on the way, or of words before
+        a tool call."""
         model = self.view.model
         key = model.key(message)
         if model.is_open(message):
             self._open.add(key)
         elif key in self._open:
             self._open.discard(key)
-            self.announce(ANSWER_FINISHED)
+            if model.message(message).ends_turn:
+                self.announce(ANSWER_FINISHED)
 
     def _on_inserted(self, first: int, last: int) -> None:
         self._indices = None

@@ -15,6 +15,7 @@ _FIRST_PROPERTY = int(QTextFormat.Property.UserProperty.value)
 SOURCE_PROPERTY = _FIRST_PROPERTY + 1  # of characters: what is copied in the place of an image
 SPACER_PROPERTY = _FIRST_PROPERTY + 2  # of blocks: the empty block that Qt keeps beside a table
 QUOTE_PROPERTY = _FIRST_PROPERTY + 3  # of blocks: how many quotes it stands in
+LINE_PROPERTY = _FIRST_PROPERTY + 4  # of blocks: the line of the segment that a top-level block begins at
 
 
 class LinkKind(Enum):

@@ -5,9 +5,11 @@ keeps the distance between segments and the room for boxes.
 """
 
 from dataclasses import dataclass
+from unicodedata import bidirectional
 
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import (
+    QFont,
     QTextBlockFormat,
     QTextCharFormat,
     QTextCursor,
@@ -17,6 +19,7 @@ from PySide6.QtGui import (
 )
 
 from sophos_desktop.shell.transcript.built import (
+    LINE_PROPERTY,
     SPACER_PROPERTY,
     BlockedImage,
     BuiltSegment,
@@ -59,6 +62,7 @@ class Canvas:
         self.formulas: list[Formula] = []
         self.rules: list[int] = []
         self.natural_width = 0
+        self.source_line: int | None = None
         self._has_table = False
         self._first_gap: int | None = None
         self._is_fresh = True  # the cursor's block is not used yet
@@ -99,6 +103,7 @@ class Canvas:
 
     def begin_block(self, block: QTextBlockFormat, text: QTextCharFormat) -> None:
         """Begin a block at the end."""
+        self.note_line(block)
         if self._is_fresh:
             self.cursor.setBlockFormat(block)
             self.cursor.setBlockCharFormat(text)
@@ -107,9 +112,28 @@ class Canvas:
         else:
             self.cursor.insertBlock(block, text)
 
+    def note_line(self, block: QTextBlockFormat) -> None:
+        """Let the first block of a top-level block know where in the source that begins."""
+        if self.source_line is not None:
+            block.setProperty(LINE_PROPERTY, self.source_line)
+            self.source_line = None
+
     def insert(self, text: str, characters: QTextCharFormat) -> None:
         """Add text to the block."""
         self.cursor.insertText(text, characters)
+
+    def space_last(self, pixels: int) -> None:
+        """Leave air behind the last character of the block: nothing that is selected or counted."""
+        before = self.cursor.block().text()[-1:]
+        if not before or before == "\ufffc" or bidirectional(before) in ("AL", "R"):
+            return  # letters that are joined must not be torn apart
+        last = QTextCursor(self.cursor)
+        length = 2 if ord(before) > 0xFFFF else 1
+        last.movePosition(QTextCursor.MoveOperation.Left, QTextCursor.MoveMode.KeepAnchor, length)
+        spaced = QTextCharFormat()
+        spaced.setFontLetterSpacingType(QFont.SpacingType.AbsoluteSpacing)
+        spaced.setFontLetterSpacing(pixels)
+        last.mergeCharFormat(spaced)
 
     def insert_table(self, rows: int, columns: int, table: QTextTableFormat) -> QTextTable:
         """Add a table; the cursor stays where it was until `leave_table`."""

@@ -1,7 +1,8 @@
 """Keeps the widgets of cards: real children of the viewport, made when they come near the view.
 
 Invariant: a card that is not in the view is moved away, not hidden (hiding would take its keyboard focus); at
-most `_MOST_KEPT` are alive besides those in the view, and the one with the focus stays.
+most `_MOST_KEPT` are alive besides those in the view, and the one with the focus stays. A card that somebody
+keeps (an open question, with what was typed into it) is never thrown away before it is let go.
 """
 
 from collections import OrderedDict
@@ -20,7 +21,8 @@ CardFactory = Callable[[TranscriptMessage, bool, QWidget], QWidget]
 """Makes the widget of a message: (message, is_footer, parent). The widget has `show_message(message)`, which
 is called when the message changed, and calls `updateGeometry` when its height changes. Its height is
 heightForWidth, or sizeHint where that is not used. It may be thrown away while it is far from the view: what
-must last longer (open, closed) is kept by the factory, by the message's id."""
+must last longer (open, closed) is kept by the factory, by the message's id. A message whose payload becomes
+one of another kind gets another widget."""
 
 CardKey = tuple[int, bool]  # the message's key, is_footer
 
@@ -54,6 +56,26 @@ class CardHost:
         self._factory: CardFactory = no_cards
         self._cards: OrderedDict[CardKey, QWidget] = OrderedDict()
         self._shown: dict[CardKey, TranscriptMessage] = {}
+        self._kept: list[QWidget] = []
+
+    def keep(self, card: QWidget) -> None:
+        """Hold a card that its owner made and the factory will give, in the view or not, until `let_go`."""
+        card.setParent(self._viewport)
+        card.move(0, _AWAY)
+        card.show()
+        self._kept.append(card)
+
+    def let_go(self, card: QWidget) -> None:
+        """Its owner is done with it: it goes with its message."""
+        self._kept.remove(card)
+        if card not in self._cards.values():
+            card.move(card.x(), _AWAY)
+            card.deleteLater()
+
+    def make_again(self, card: QWidget) -> None:
+        """Throw a card away that is no longer what the factory would give for its message."""
+        for key in [key for key, one in self._cards.items() if one is card]:
+            self._drop(key)
 
     def set_factory(self, factory: CardFactory) -> None:
         """Make cards with another factory."""
@@ -87,6 +109,8 @@ class CardHost:
         """The height of a card in a column of `width`; makes it or brings it up to date if need be."""
         key = (model.key(message), is_footer)
         shown = model.message(message)
+        if key in self._cards and type(self._shown[key].payload) is not type(shown.payload):
+            self._drop(key)
         card = self._cards.get(key)
         if card is None:
             card = self._factory(shown, is_footer, self._viewport)
@@ -110,6 +134,10 @@ class CardHost:
                     card.setGeometry(place)
             elif card.y() != _AWAY:
                 card.move(card.x(), _AWAY)
+        for card in self._kept:
+            # Whoever scrolls the viewport moves those along that no message has asked for yet.
+            if card.y() != _AWAY and card not in self._cards.values():
+                card.move(card.x(), _AWAY)
         self._keep_few(places)
 
     def _keep_few(self, places: dict[CardKey, QRect]) -> None:
@@ -121,7 +149,8 @@ class CardHost:
             if spare <= 0:
                 break
             card = self._cards[key]
-            if key in places or (focus is not None and (focus is card or card.isAncestorOf(focus))):
+            has_focus = focus is not None and (focus is card or card.isAncestorOf(focus))
+            if key in places or card in self._kept or has_focus:
                 continue
             self._drop(key)
             spare -= 1
@@ -130,4 +159,5 @@ class CardHost:
         card = self._cards.pop(key)
         self._shown.pop(key, None)
         card.move(card.x(), _AWAY)
-        card.deleteLater()
+        if card not in self._kept:
+            card.deleteLater()

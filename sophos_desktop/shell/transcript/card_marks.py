@@ -30,6 +30,10 @@ class CardMarks:
             card = self._view.card(message)
             is_here = current is not None and current.message == message
             if isinstance(card, ToolCard):
+                for head in card.heads:
+                    found = places(head.names, needle, _MOST_MARKED)
+                    is_chosen = is_here and current is not None and card.head(current.part) is head
+                    head.show_matches(found, _index(current if is_chosen else None, len(found)))
                 for part in card.all_parts():
                     chosen = current if is_here and current is not None and current.part == part.key else None
                     found = places(part.lines.text, needle, _MOST_MARKED)
@@ -45,7 +49,9 @@ class CardMarks:
             view.scroll_to_message(hit.message)
         card = view.card(hit.message)
         target: tuple[QWidget, QRect] | None = None
-        if isinstance(card, ToolCard):
+        if isinstance(card, ToolCard) and (head := card.head(hit.part)) is not None:
+            target = head, head.rect()
+        elif isinstance(card, ToolCard):
             card.open_call(hit.part.rpartition("/")[0])
             part = next((part for part in card.all_parts() if part.key == hit.part), None)
             if part is not None:

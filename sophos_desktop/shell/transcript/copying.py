@@ -1,6 +1,6 @@
 """Turns a selection into what the clipboard gets: plain text or Markdown.
 
-Invariant: of segments that are selected as a whole, Markdown is the exact source. The work comes in steps, so
+Invariant: of blocks that are selected as a whole, Markdown is the exact source. The work comes in steps, so
 that a conversation of megabytes can be copied without stopping the window. Cards copy themselves.
 """
 
@@ -14,10 +14,12 @@ from sophos_desktop.shell.transcript.built import SOURCE_PROPERTY
 from sophos_desktop.shell.transcript.plain_text import plain_text
 from sophos_desktop.shell.transcript.positions import TextPosition
 from sophos_desktop.shell.transcript.segments import Segment, SegmentKind
+from sophos_desktop.shell.transcript.source_slices import source_of
 from sophos_desktop.shell.transcript.transcript_model import MessageKind, TranscriptModel
 
 DocumentOf = Callable[[int, int], QTextDocument]
 """Gives the document of (message, segment); it may be thrown away at the next call."""
+_BACKTICKS = re.compile(r"`+")
 _FORMULA = re.compile(r"!\[[^\]]*\]\(formula:\d+\)")
 
 
@@ -93,8 +95,26 @@ def _part_as_markdown(document: QTextDocument, segment: Segment, start: int, end
     if start >= end:
         return ""
     if segment.kind is SegmentKind.CODE:
-        code = plain_text(document, start, end)
-        return f"```{segment.language}\n{code}\n```\n" if "\n" in code else f"`{code}`"
+        return _code(plain_text(document, start, end), segment.language)
+    return "".join(
+        piece if isinstance(piece, str) else _marked_up(document, *piece)
+        for piece in source_of(document, segment, start, end)
+    )
+
+
+def _code(code: str, language: str) -> str:
+    """Code between marks that do not occur in it."""
+    longest = max((len(run) for run in _BACKTICKS.findall(code)), default=0)
+    if "\n" in code:
+        fence = "`" * max(3, longest + 1)
+        return f"{fence}{language}\n{code}\n{fence}\n"
+    marks = "`" * (longest + 1)
+    space = " " if code.startswith("`") or code.endswith("`") else ""
+    return f"{marks}{space}{code}{space}{marks}"
+
+
+def _marked_up(document: QTextDocument, start: int, end: int) -> str:
+    """Markdown that looks like a part of a document."""
     cursor = QTextCursor(document)
     cursor.setPosition(start)
     cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)

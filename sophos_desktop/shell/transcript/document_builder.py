@@ -139,6 +139,9 @@ class _Blocks:
             self._open_quote()
         index = 0
         while index < len(tokens):
+            token = tokens[index]
+            if token.level == 0 and token.nesting >= 0 and token.map:
+                self._canvas.source_line = token.map[0]
             index = self._block(tokens, index)
         if is_piece and self._segment.quote:
             self._close_quote()

@@ -3,7 +3,7 @@
 Invariant: two parts with the same look have the same pixels.
 """
 
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QRegion
 
 from sophos_desktop.shell.transcript.bounded_images import BoundedImages
@@ -76,9 +76,20 @@ class Exposure:
             caret = self._painter.caret_rectangle(part) if has_caret else None
             self._painter.paint(painter, part, exposed, self._marking.marks(part, caret))
         elif placed.kind is PartKind.IMAGE:
-            left, column = self._geometry.column_left, self._layout.documents.column
-            place = QRectF(left, placed.top, column, placed.height)
-            self._images.paint(painter, self._image(placed), place, self._looks)
+            self._images.paint(painter, self._image(placed), self._place(placed), self._looks)
+
+    def image_at(self, point: QPointF) -> tuple[PlacedPart, str, QRectF] | None:
+        """The image at a point of the viewport: its part, its key, and where it is."""
+        placed = self._geometry.part_at(point.y())
+        if placed is None or placed.kind is not PartKind.IMAGE:
+            return None
+        image = self._image(placed)
+        area = self._images.area(image, self._place(placed))
+        return (placed, image.key, area) if area.contains(point) else None
+
+    def _place(self, placed: PlacedPart) -> QRectF:
+        left, column = self._geometry.column_left, self._layout.documents.column
+        return QRectF(left, placed.top, column, placed.height)
 
     def _image(self, placed: PlacedPart) -> MessageImage:
         return self._layout.rows.image(placed.message, placed.part)

@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QTextDocument
 
 from sophos_desktop.shell.transcript.cards.thinking_row import ThinkingFacts
-from sophos_desktop.shell.transcript.cards.tool_card import ToolGroup, parts_of
+from sophos_desktop.shell.transcript.cards.tool_card import ToolGroup, head_part, parts_of
 from sophos_desktop.shell.transcript.copying import DocumentOf
 from sophos_desktop.shell.transcript.positions import TextPosition
 from sophos_desktop.shell.transcript.text_search import is_in, pattern_of, places
@@ -250,7 +250,11 @@ def searched_parts(message: TranscriptMessage) -> list[tuple[str, str]]:
     """Key and text of each part of a card that is searched."""
     payload = message.payload
     if isinstance(payload, ToolGroup):
-        return [(part.key, part.text) for call in payload.calls for part in parts_of(call)]
+        return [
+            searched
+            for call in payload.calls
+            for searched in (head_part(call), *((part.key, part.text) for part in parts_of(call)))
+        ]
     if isinstance(payload, ThinkingFacts):
         return [(payload.key, payload.text)]
     return []

@@ -9,7 +9,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit
 
 from sophos_desktop.shell.theme.follower import Theme
-from sophos_desktop.shell.theme.fonts import role_font
+from sophos_desktop.shell.theme.fonts import role_font, row_height
 from sophos_desktop.shell.theme.icons import Mark
 from sophos_desktop.shell.theme.type_scale import TYPE
 from sophos_desktop.shell.transcript.card_marks import CardMarks
@@ -48,6 +48,7 @@ class FindBar(Rounded):
         self.field.setPlaceholderText("Find in conversation")
         self.field.setFont(role_font(TYPE.interface))
         self.field.setStyleSheet("border: none; background: transparent; padding: 0; min-height: 24px;")
+        theme.changed.connect(self.place)
         self.counter = Words("", TYPE.small, "text_2", theme, self)
         self.counter.setObjectName("findCount")
         self.up = icon_button("findPrevious", Mark.RAISE, "Previous (Shift+F3)", theme, self)
@@ -107,7 +108,7 @@ class FindBar(Rounded):
         """At the upper right, whatever is scrolled."""
         width = min(WIDTH, self._view.viewport().width() - 2 * _FROM_EDGE)
         left = self._view.viewport().width() - width - _FROM_EDGE
-        self.setFixedSize(max(200, width), HEIGHT)
+        self.setFixedSize(max(200, width), row_height(HEIGHT))
         if self.pos() != QPoint(left, _FROM_EDGE):
             self.move(left, _FROM_EDGE)
 

@@ -26,12 +26,13 @@ class HitKind(Enum):
     FOOTNOTE = "footnote"
     COPY_CODE = "copy code"
     COPY_ADDRESS = "copy address"
+    IMAGE = "image"
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """`target`: the address, the footnote's label, or what is copied. `area` in viewport coordinates; `index`
-    counts the code boxes of the part."""
+    """`target`: the address, the footnote's label, the image's key, or what is copied. `area` in viewport
+    coordinates; `index` counts the code boxes of the part."""
 
     kind: HitKind
     target: str

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 LINE_SEPARATOR = "\u2028"
 _SHOWN_ADDRESS = 80
+_NOT_LOADED = "Image not loaded: "
 _BARE_ADDRESS = re.compile(r"https?://[^\s<>\"`]+")
 _CLOSERS = {"$": "$", "$$": "$$", "\\(": "\\)", "\\[": "\\]"}
 _EMPHASIS = ("strong_open", "em_open", "s_open")
@@ -178,8 +179,10 @@ class InlineWriter:
         made.setFont(font)
         if not made.isAnchor():
             made.setForeground(code.foreground())
+        canvas.space_last(canvas.style.code_air)
         start = canvas.position
         canvas.insert(text.replace("\n", " "), made)
+        canvas.space_last(canvas.style.code_air)
         canvas.inline_code.append(Run(start, canvas.position))
 
     def _footnote(self, label: str) -> None:
@@ -225,8 +228,13 @@ class InlineWriter:
         quiet = characters(style.font(style.small_size), style.text_2)
         canvas.begin_block(block, quiet)
         start = canvas.position
-        canvas.insert("Image not loaded: ", quiet)
-        canvas.insert(_shortened(address), characters(style.code_font(style.code_size), style.text_2))
+        canvas.insert(_NOT_LOADED, quiet)
+        font = style.code_font(style.code_size)
+        before = QFontMetricsF(style.font(style.small_size)).horizontalAdvance(_NOT_LOADED)
+        width = canvas.width - self._left - style.image_left - style.image_right - before
+        middle = Qt.TextElideMode.ElideMiddle
+        shown = QFontMetricsF(font).elidedText(_shortened(address), middle, max(0.0, width))
+        canvas.insert(shown, characters(font, style.text_2))
         self._note_image(start, address, words, is_card=True)
         canvas.keep_below(room)
 

@@ -4,7 +4,7 @@ Invariant: it is a child of the viewport and never scrolled: who scrolls the vie
 lets clicks through.
 """
 
-from PySide6.QtCore import QPoint, QRectF, QSize, Qt
+from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QWidget
 
@@ -29,6 +29,7 @@ class JumpPill(QAbstractButton):
         self._viewport = viewport
         self._looks = looks
         self._lines = 0
+        self._is_wanted = self._gives_way = False
         self.setText(WORDS)
         self.setAccessibleName(WORDS)
         self.hide()
@@ -38,6 +39,31 @@ class JumpPill(QAbstractButton):
         self._looks = looks
         self.place()
         self.update()
+
+    def want(self, *, is_wanted: bool) -> None:
+        """The end is out of the view, or in it."""
+        self._is_wanted = is_wanted
+        self._appear()
+
+    def give_way(self, *, does: bool) -> None:
+        """Something more important stands where it would be, or no longer does."""
+        if does != self._gives_way:
+            self._gives_way = does
+            self._appear()
+
+    def _appear(self) -> None:
+        self.setVisible(self._is_wanted and not self._gives_way)
+        self.raise_()
+
+    @property
+    def is_wanted(self) -> bool:
+        """It is there, or would be."""
+        return self._is_wanted
+
+    @property
+    def body(self) -> QRect:
+        """The pill without its shadow, in the viewport."""
+        return self._body().toAlignedRect().translated(self.pos())
 
     def show_lines(self, lines: int) -> None:
         """How many lines are new."""

@@ -12,7 +12,7 @@ from sophos_desktop.shell.transcript.geometry import Geometry, TextPart
 from sophos_desktop.shell.transcript.hit_areas import Hit
 from sophos_desktop.shell.transcript.painting import Marks
 from sophos_desktop.shell.transcript.positions import Highlight
-from sophos_desktop.shell.transcript.sideways import Sideways
+from sophos_desktop.shell.transcript.sideways import Group, Sideways
 
 
 class Marking:
@@ -24,6 +24,7 @@ class Marking:
         self._sideways = sideways
         self._layers: dict[str, tuple[Highlight, ...]] = {}
         self.hovered: Hit | None = None
+        self.hovered_bar: Group | None = None
         self.copied: tuple[int, int, int] | None = None  # the message's key, segment, code box
         self.caret: tuple[int, int] | None = None  # the message's key, segment
         self.caret_is_lit = True
@@ -59,6 +60,7 @@ class Marking:
             self.copied if self.copied is not None and self.copied[:2] == key else None,
             self.caret_is_lit if self.caret == key else None,
             part.offset,
+            part.group is not None and part.group == self.hovered_bar,
             self._sideways.widest(part.group) if part.group is not None else 0,
         )
 
@@ -79,4 +81,5 @@ class Marking:
             copied=self.copied[2] if self.copied is not None and self.copied[:2] == key else None,
             hovered=hovered if is_hovered else None,
             widest=self._sideways.widest(part.group) if part.group is not None else 0,
+            bar_is_hovered=part.group is not None and part.group == self.hovered_bar,
         )

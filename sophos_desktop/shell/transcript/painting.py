@@ -34,6 +34,7 @@ from sophos_desktop.shell.transcript.hit_areas import (
     span_of_blocks,
 )
 from sophos_desktop.shell.transcript.looks import Looks
+from sophos_desktop.shell.transcript.sideways_bar import bar_of, window_of
 
 _BEYOND = 40  # how far a frame goes on into the next piece, which is clipped
 _CARET = (2, 18)
@@ -43,13 +44,15 @@ _CARET = (2, 18)
 class Marks:
     """What is painted on a part besides its text. `grounds`: rectangles in viewport coordinates, with fill
     and frame as `#RRGGBB` (an empty frame is none). `copied`: the index of the code box that was just copied,
-    `hovered`: what the pointer is on, `widest`: of the block it is a piece of."""
+    `hovered`: what the pointer is on, `widest`: of the block it is a piece of, `bar_is_hovered`: the pointer
+    is on the bar that scrolls it sideways."""
 
     grounds: Sequence[tuple[QRectF, str, str]] = ()
     caret: QRectF | None = None
     copied: int | None = None
     hovered: Hit | None = None
     widest: int = 0
+    bar_is_hovered: bool = False
 
 
 NO_MARKS = Marks()
@@ -81,7 +84,7 @@ class PartPainter:
         self._images(painter, part, marks)
         painter.save()
         if part.group is not None:
-            painter.setClipRect(self._window(part), Qt.ClipOperation.IntersectClip)
+            painter.setClipRect(window_of(part), Qt.ClipOperation.IntersectClip)
         for run in built.inline_code:
             self._inline_code(painter, part, run.start, run.end)
         for area, fill, frame in marks.grounds:
@@ -95,7 +98,7 @@ class PartPainter:
         if marks.caret is not None:
             painter.fillRect(marks.caret, self._looks.colour("accent"))
         if part.group is not None:
-            self._sideways_bar(painter, part, marks.widest)
+            self._sideways_bar(painter, part, marks)
 
     def bubble(self, painter: QPainter, part: TextPart) -> None:
         """The ground of the user's message, behind everything."""
@@ -131,14 +134,6 @@ class PartPainter:
         return QRectF(round(place.x()), round(place.y()), width, tall)
 
     # Behind the text.
-
-    def _window(self, part: TextPart) -> QRectF:
-        """What of a block that is scrolled sideways is seen."""
-        placed, still = part.placed, part.still
-        left = min((box.left for box in part.drawn.built.code_boxes), default=0)
-        inset = 1 if part.drawn.built.code_boxes else 0
-        x = still.x() + left + inset
-        return QRectF(x, placed.top, part.drawn.width - left - 2 * inset, placed.height)
 
     def _code_box(
         self, painter: QPainter, part: TextPart, box: CodeBox, *, is_copied: bool, marks: Marks
@@ -222,10 +217,13 @@ class PartPainter:
         looks = self._looks
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(looks.colour("inline"))
-        tall, side, radius = looks.scaled(20), looks.scaled(2), looks.scaled(4)
-        for line in text_rectangles(part.drawn.document, start, end):
+        tall, side, radius = looks.scaled(20), looks.scaled(3), looks.scaled(4)
+        lines = text_rectangles(part.drawn.document, start, end)
+        for number, line in enumerate(lines):
             line.translate(part.origin)
-            area = QRectF(line.left() - side, line.center().y() - tall / 2, line.width() + 2 * side, tall)
+            air = looks.style.code_air if number == len(lines) - 1 else 0  # behind the last letter
+            width = line.width() - air + 2 * side
+            area = QRectF(line.left() - side, line.center().y() - tall / 2, width, tall)
             painter.drawRoundedRect(area, radius, radius)
 
     # The text and what lies on it.
@@ -262,18 +260,11 @@ class PartPainter:
         left, top = floor(area.left() * ratio + 0.5) / ratio, floor(area.top() * ratio + 0.5) / ratio
         paint_mark(painter, mark, QRectF(left, top, area.width(), area.height()), colour)
 
-    def _sideways_bar(self, painter: QPainter, part: TextPart, widest: int) -> None:
-        window = self._window(part)
-        room = widest - part.drawn.width
-        boxes = part.drawn.built.code_boxes
-        if room <= 0 or not boxes or not boxes[-1].is_last:
+    def _sideways_bar(self, painter: QPainter, part: TextPart, marks: Marks) -> None:
+        bar = bar_of(part, marks.widest, self._looks, is_hovered=marks.bar_is_hovered)
+        if bar is None:
             return
-        looks = self._looks
-        track = window.width() - looks.scaled(16)
-        length = max(looks.scaled(32), track * part.drawn.width / widest)
-        x = window.left() + looks.scaled(8) + (track - length) * part.offset / room
-        tall = looks.scaled(4)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(looks.colour("border_control"))
-        area = QRectF(x, part.placed.bottom - looks.scaled(8), length, tall)
-        painter.drawRoundedRect(area, tall / 2, tall / 2)
+        painter.setBrush(self._looks.colour("border_control"))
+        radius = bar.handle.height() / 2
+        painter.drawRoundedRect(bar.handle, radius, radius)

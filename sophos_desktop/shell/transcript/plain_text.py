@@ -7,6 +7,7 @@ leave no trace.
 from PySide6.QtGui import QTextBlock, QTextCursor, QTextDocument
 
 from sophos_desktop.shell.transcript.built import SOURCE_PROPERTY, SPACER_PROPERTY
+from sophos_desktop.shell.transcript.drawable_text import as_written
 
 _OBJECT = "\ufffc"
 
@@ -26,7 +27,7 @@ def plain_text(document: QTextDocument, start: int = 0, end: int | None = None) 
             parts.append(_block_text(block, start, last))
             row_before, is_first = row, False
         block = block.next()
-    return "".join(parts).replace("\u2028", "\n")
+    return as_written("".join(parts).replace("\u2028", "\n"))
 
 
 def _row_of(block: QTextBlock) -> tuple[int, int] | None:

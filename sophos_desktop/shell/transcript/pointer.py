@@ -10,16 +10,19 @@ from PySide6.QtCore import QEvent, QPointF, Qt, QTimer
 from PySide6.QtGui import QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication
 
+from sophos_desktop.shell.transcript.exposure import Exposure
 from sophos_desktop.shell.transcript.geometry import Geometry
 from sophos_desktop.shell.transcript.hit_areas import Hit, HitKind, hit
 from sophos_desktop.shell.transcript.marking import Marking
 from sophos_desktop.shell.transcript.positions import TextPosition
+from sophos_desktop.shell.transcript.sideways import Group, Sideways
+from sophos_desktop.shell.transcript.sideways_bar import SidewaysDrag
 
 if TYPE_CHECKING:
     from sophos_desktop.shell.transcript.transcript_view import TranscriptView
 
 COPIED_MILLISECONDS = 2_000
-_BUTTONS = (HitKind.COPY_CODE, HitKind.COPY_ADDRESS)
+_BUTTONS = (HitKind.COPY_CODE, HitKind.COPY_ADDRESS, HitKind.IMAGE)
 
 
 class MouseHandler(Protocol):
@@ -45,11 +48,20 @@ class MouseHandler(Protocol):
 class Pointer:
     """Lives as long as its view."""
 
-    def __init__(self, view: "TranscriptView", geometry: Geometry, marking: Marking) -> None:
+    def __init__(
+        self,
+        view: "TranscriptView",
+        geometry: Geometry,
+        marking: Marking,
+        exposure: Exposure,
+        sideways: Sideways,
+    ) -> None:
         """No handler."""
         self._view = view
         self._geometry = geometry
         self._marking = marking
+        self._exposure = exposure
+        self._drag = SidewaysDrag(geometry, sideways)
         self._handler: MouseHandler | None = None
         self._pressed: Hit | None = None
         self._pressed_at = QPointF()
@@ -66,11 +78,15 @@ class Pointer:
     def forget(self) -> None:
         """Another conversation."""
         self._pressed = None
-        self._marking.hovered = None
+        self._drag.release()
+        self._marking.hovered = self._marking.hovered_bar = None
         self._on_copied_is_old()
 
     def hit_at(self, point: QPointF) -> Hit | None:
         """What reacts at `point`."""
+        image = self._exposure.image_at(point)
+        if image is not None:
+            return Hit(HitKind.IMAGE, image[1], image[2], image[0].message, image[0].part)
         placed = self._geometry.part_at(point.y())
         part = self._geometry.text_part(placed) if placed is not None else None
         return hit(part, point, self._view.looks) if part is not None else None
@@ -97,6 +113,9 @@ class Pointer:
     def press(self, event: QMouseEvent) -> None:
         """Note what is pressed; the handler hears of presses on text."""
         is_left = event.button() == Qt.MouseButton.LeftButton
+        if is_left and self._drag.press(event.position(), self._view.looks):
+            self._view.schedule()
+            return
         self._pressed = self.hit_at(event.position()) if is_left else None
         self._pressed_at = event.position()
         if self._handler is not None and not self._is_on_button:
@@ -110,6 +129,10 @@ class Pointer:
 
     def move(self, event: QMouseEvent) -> None:
         """Show what is under the pointer."""
+        if self._drag.is_active:
+            if self._drag.move(event.position()):
+                self._view.schedule()
+            return
         if not event.buttons():
             self._hover(event.position())
         if self._handler is not None and not self._is_on_button:
@@ -117,6 +140,11 @@ class Pointer:
 
     def release(self, event: QMouseEvent) -> None:
         """Do what was pressed, if the pointer is still there."""
+        if self._drag.is_active:
+            if event.button() == Qt.MouseButton.LeftButton:
+                self._drag.release()
+                self._hover(event.position())
+            return
         was_on_button = self._is_on_button
         pressed, self._pressed = self._pressed, None
         if self._handler is not None and not was_on_button:
@@ -126,7 +154,11 @@ class Pointer:
             self._activate(pressed)
 
     def double_click(self, event: QMouseEvent) -> None:
-        """On a button it is a second press."""
+        """On a button or a bar it is a second press."""
+        if event.button() == Qt.MouseButton.LeftButton and self._drag.press(
+            event.position(), self._view.looks
+        ):
+            return
         self._pressed = self.hit_at(event.position())
         self._pressed_at = event.position()
         if self._handler is not None and not self._is_on_button:
@@ -134,12 +166,17 @@ class Pointer:
 
     def leave(self) -> None:
         """The pointer is elsewhere."""
+        if not self._drag.is_active:
+            self._set_hovered_bar(None)
         self._set_hovered(None)
 
     def _hover(self, point: QPointF) -> None:
+        self._set_hovered_bar(self._drag.group_at(point, self._view.looks))
         found = self.hit_at(point)
         viewport = self._view.viewport()
-        if found is not None:
+        if self._marking.hovered_bar is not None:
+            shape = Qt.CursorShape.ArrowCursor
+        elif found is not None:
             shape = Qt.CursorShape.PointingHandCursor
         else:
             placed = self._geometry.part_at(point.y())
@@ -148,6 +185,11 @@ class Pointer:
         if viewport.cursor().shape() != shape:
             viewport.setCursor(shape)
         self._set_hovered(found)
+
+    def _set_hovered_bar(self, group: Group | None) -> None:
+        if group != self._marking.hovered_bar:
+            self._marking.hovered_bar = group
+            self._view.schedule()
 
     def _set_hovered(self, found: Hit | None) -> None:
         before = self._marking.hovered
@@ -168,6 +210,8 @@ class Pointer:
             self._go_to_footnote(pressed)
         elif pressed.kind is HitKind.COPY_ADDRESS:
             self._view.copyRequested.emit(pressed.target)
+        elif pressed.kind is HitKind.IMAGE:
+            self._view.imageActivated.emit(pressed.target)
         else:
             self._copy_code(pressed)
 

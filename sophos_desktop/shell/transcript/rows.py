@@ -153,6 +153,12 @@ class Rows:
             for part in range(row.text_count + row.image_count, len(row.measured)):
                 row.measured[part] = False
 
+    def remeasure_images(self) -> None:
+        """Images may have another height now."""
+        for row in self._rows.values():
+            for part in range(row.text_count, row.text_count + row.image_count):
+                row.measured[part] = False
+
     def remeasure_all(self) -> None:
         """The width or the fonts changed; heights are guesses again, from what they were."""
         for row in self._rows.values():

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
+LINE_END = re.compile(r"\r\n|\r|\n")
 _QUOTE_MARK = re.compile(r" {0,3}> ?")
 TAB_COLUMNS = 4
 
@@ -68,7 +68,7 @@ class Segment:
     @property
     def body(self) -> str:
         """The text without what a container has put before its lines; line ends are `\\n`."""
-        lines = _LINE_END.sub("\n", self.text)
+        lines = LINE_END.sub("\n", self.text)
         if not self.strip and not self.quote:
             return lines
         return "\n".join(self._bare(line) for line in lines.split("\n"))

@@ -45,6 +45,7 @@ class TranscriptTheme:
     code_size: int = 12
     code_line: int = 18
     inline_code_size: int = 13
+    code_air: int = 4
     table_size: int = 14
     table_line: int = 20
     table_head_size: int = 12

@@ -157,5 +157,6 @@ class TableWriter:
         if cell.alignment is not None:
             block.setAlignment(cell.alignment | Qt.AlignmentFlag.AlignAbsolute)
         text = self._head_text if is_head else self._text
+        self._canvas.note_line(block)
         self._canvas.cursor.setBlockFormat(block)
         self._inline.write(cell.inline, text)

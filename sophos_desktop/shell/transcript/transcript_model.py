@@ -44,10 +44,12 @@ class MessageMeta:
 
 @dataclass(frozen=True, slots=True)
 class MessageImage:
-    """An image that a tool returned or the user attached; `key` is for the image provider."""
+    """An image that a tool returned or the user attached; `key` is for the image provider. `is_thumbnail`: it
+    is shown small, at the right."""
 
     key: str
     name: str = ""
+    is_thumbnail: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,8 @@ class TranscriptMessage:
     """One entry. `text` is the exact source as of when it was given (`TranscriptModel.source` has what was
     appended since). `payload`: of a card, whatever its factory needs (a tool call, a thinking, an error, a
     notice, a question). `has_footer`: a card (the meta line, chips of attachments) belongs below the text;
-    the card factory makes it. `stands_apart`: a card that has nothing to do with the card before it."""
+    the card factory makes it. `stands_apart`: a card that has nothing to do with the card before it.
+    `ends_turn`: False for an answer that asked for tools, after which more is to come."""
 
     id: str
     kind: MessageKind
@@ -66,6 +69,7 @@ class TranscriptMessage:
     payload: object = None
     has_footer: bool = False
     stands_apart: bool = False
+    ends_turn: bool = True
     images: tuple[MessageImage, ...] = ()
 
 

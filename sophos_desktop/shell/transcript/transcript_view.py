@@ -45,6 +45,7 @@ class TranscriptView(QAbstractScrollArea):
 
     linkActivated = Signal(str)
     linkHovered = Signal(str)  # nothing when it is left
+    imageActivated = Signal(str)  # the image's key
     copyRequested = Signal(str)
     atEndChanged = Signal(bool)
     newBelow = Signal(int)  # lines that came since the view left the end
@@ -75,7 +76,7 @@ class TranscriptView(QAbstractScrollArea):
         self._exposure = Exposure(self._layout, self._geometry, self._marking, self._images, looks)
         self._caret = WritingCaret(self, self._marking)
         self._damage = Damage(viewport)
-        self._pointer = Pointer(self, self._geometry, self._marking)
+        self._pointer = Pointer(self, self._geometry, self._marking, self._exposure, self._sideways)
         self._pill = JumpPill(viewport, looks)
         self._pill.clicked.connect(self.jump_to_latest)
         self._held: set[str] = set()
@@ -127,9 +128,10 @@ class TranscriptView(QAbstractScrollArea):
         """What reacts to the mouse."""
         return self._pointer
 
-    def wait_for_images(self) -> None:
-        """Until no image is being decoded; bounded."""
-        self._images.wait()
+    @property
+    def images(self) -> BoundedImages:
+        """What decodes images."""
+        return self._images
 
     @property
     def is_busy(self) -> bool:
@@ -145,6 +147,7 @@ class TranscriptView(QAbstractScrollArea):
 
     def set_model(self, model: TranscriptModel) -> None:
         """Show a conversation, from its end."""
+        self._news.watch(model)  # first: the other lays out at once
         self._watch.watch(model)
         self.show_from_end()
 
@@ -163,7 +166,7 @@ class TranscriptView(QAbstractScrollArea):
 
     def set_looks(self, looks: Looks) -> None:
         """Another theme or zoom; what is read stays where it is."""
-        is_same_size = looks.zoom == self._looks.zoom
+        is_same_size = looks.is_as_large_as(self._looks)
         if not is_same_size:
             self._place.keep()
         self._looks = looks
@@ -303,17 +306,14 @@ class TranscriptView(QAbstractScrollArea):
         is_at_end = self._layout.is_at_end
         if is_at_end != self._was_at_end:
             self._was_at_end = is_at_end
-            self._pill.setVisible(not is_at_end)
-            self._pill.raise_()
+            self._pill.want(is_wanted=not is_at_end)
             self.atEndChanged.emit(is_at_end)
         if self._news.look(is_at_end=is_at_end):
             self._pill.show_lines(self._news.lines)
             self.newBelow.emit(self._news.lines)
 
     def _on_image_ready(self) -> None:
-        for placed in self._layout.placed:
-            if placed.kind is PartKind.IMAGE:
-                self._layout.rows.remeasure(placed.message, placed.part)
+        self._layout.rows.remeasure_images()
         self.schedule()
 
     # Events.

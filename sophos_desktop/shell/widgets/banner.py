@@ -26,6 +26,8 @@ from sophos_desktop.shell.theme.type_scale import TYPE
 from sophos_desktop.shell.widgets.shapes import Shape, shape_pixmap
 
 _WORD_GAP = 4
+_ABOVE = 8
+_LINE = 1  # the resume banner's own, and half of the others' two
 _TONE_COLOURS = {"danger": "danger", "warning": "warning", "notice": "accent", "resume": "plum"}
 
 
@@ -59,7 +61,7 @@ class Banner(QFrame):
         self._code = self._label("code")
         self._code.setFont(code_font(TYPE.badge.size))
         self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(16, 9, 12, 9)
+        self._row.setContentsMargins(16, _ABOVE, 12, _ABOVE)
         self._row.setSpacing(12)
         self._head = QWidget(self)
         head = self._head_row = QHBoxLayout(self._head)
@@ -74,7 +76,7 @@ class Banner(QFrame):
         words = QVBoxLayout()
         words.setSpacing(0)
         words.addLayout(self._sentences)
-        self._row.addStrut(MEASURES.banner - 20)
+        self._row.addStrut(MEASURES.banner - 2 * _ABOVE - _LINE)
         self._row.addWidget(self._icon)
         self._row.addLayout(words, 1)
         self._buttons = QHBoxLayout()

@@ -41,6 +41,11 @@ class StatusItem(QWidget):
         theme.changed.connect(self._paint_icon)
 
     @property
+    def is_short(self) -> bool:
+        """True while it says less."""
+        return self._is_short
+
+    @property
     def text(self) -> str:
         """What it says where there is room."""
         return self._full
@@ -72,8 +77,17 @@ class StatusItem(QWidget):
 
     def set_short(self, *, is_short: bool) -> None:
         """Say less in a narrow window, or everything again."""
-        self._is_short = is_short
-        self._write()
+        if is_short != self._is_short:
+            self._is_short = is_short
+            self._write()
+
+    def width_of(self, *, is_short: bool) -> int:
+        """How wide it would be with these words, in pixels; 0 if it is hidden."""
+        if self.isHidden():
+            return 0
+        advance = self._words.fontMetrics().horizontalAdvance
+        wanted = advance(self._short if is_short else self._full)
+        return self.sizeHint().width() - advance(self._words.text()) + wanted
 
     def _write(self) -> None:
         self._words.setText(self._short if self._is_short else self._full)
@@ -95,17 +109,19 @@ class ContextMeter(StatusItem):
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         """Says nothing yet."""
-        super().__init__("statusContext", "Context", theme, parent)
+        super().__init__("contextMeter", "Context", theme, parent)
         self._bar = _Bar(theme, self)
         self.row.insertWidget(0, self._bar)
         self.hide()
 
     def show_use(self, used_tokens: int, size_tokens: int) -> None:
-        """`used_tokens` of `size_tokens` went into the last prompt."""
+        """`used_tokens` of `size_tokens` were read and written by the last call of the model."""
         part = min(1.0, used_tokens / size_tokens) if size_tokens else 0.0
         percent = f"{part:.0%}".replace("%", " %")
         words = f"{_thousands(used_tokens)} of {_thousands(size_tokens)}"
-        reason = f"The last prompt had {used_tokens:,} tokens; the context holds {size_tokens:,}."
+        reason = f"The last call filled {used_tokens:,} of the {size_tokens:,} tokens of the model's context."
+        if part >= _Bar.WARNS_FROM:
+            reason += " What does not fit is left out of the prompt, the oldest first; nothing is lost here."
         self._bar.set_part(part)
         if part >= 1.0:
             self.say("full", reason, Shape.FAILED, "danger", tone="danger")
@@ -113,7 +129,13 @@ class ContextMeter(StatusItem):
             self.say(words, reason, Shape.WARNING, "warning", short=percent)
         else:
             self.say(words, reason, short=percent)
+        is_full = "full, " if part >= 1.0 else ""
+        self.setAccessibleName(f"Context: {is_full}{words} tokens")
         self.setVisible(True)
+
+    def show_nothing(self) -> None:
+        """It is not known how full the context is."""
+        self.hide()
 
 
 class _Bar(QWidget):

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from sophos_desktop.core.agent.chat_pieces import CallPiece
-from sophos_desktop.core.agent.tools_node import NEVER_STARTED, OUTCOME_UNKNOWN, SKIPPED
+from sophos_desktop.core.agent.tools_node import NEVER_STARTED, NOT_REPEATED, OUTCOME_UNKNOWN, SKIPPED
 from sophos_desktop.core.domain.errors import ErrorCode, NoticeCode, SophosError
 from sophos_desktop.core.domain.events import Event, Notice, StepEvent, ToolCallFinished, ToolCallStarted
-from sophos_desktop.core.domain.ports import ToolCallLost, ToolServerDown
+from sophos_desktop.core.domain.policy import Policy, Verdict
+from sophos_desktop.core.domain.ports import ToolCallLost, ToolChanged, ToolServerDown
 from sophos_desktop.core.domain.specs import ToolResult
 from tests.core.agent.graph_bench import GraphBench, graph_bench, spec
 from tests.support.guards import ExpectedLogs
@@ -286,3 +287,31 @@ async def test_a_call_that_is_cancelled_is_uncertain_afterwards(tmp_path: Path) 
         assert latest.state == "started"
         await bench.go_on()
         assert [question.tool_call_id for question in await bench.questions()] == [hanging]
+
+
+async def test_a_call_whose_tool_changed_just_before_it_was_sent_is_not_made_and_the_model_is_told(
+    tmp_path: Path,
+) -> None:
+    async def changed(args: Mapping[str, Any]) -> ToolResult:
+        raise ToolChanged("The tool server changed its tool")
+
+    async with graph_bench(tmp_path / "sophos.db", (spec("work"), changed)) as bench:
+        await bench.open_calls(WORK)
+        await bench.go_on()
+        assert await bench.results() == [
+            ("error", "The tool server changed its tool, so it was not made. Ask for it again.")
+        ]
+        assert bench.sink.of(Notice) == [], "the server is there"
+
+
+async def test_a_tool_that_is_denied_meanwhile_is_neither_sent_nor_repeated(bench: GraphBench) -> None:
+    first, second = await bench.open_calls(CallPiece("here__look", {}, ""), CallPiece("here__look", {}, ""))
+    await bench.started(first, "look")
+    await bench.decide(second, "allow")
+    bench.gate.verdicts["look"] = Verdict(Policy.DENY, "You forbid this tool.")
+    await bench.go_on()
+    assert bench.catalog.called == []
+    assert await bench.results() == [
+        ("skipped", f"{NOT_REPEATED} You forbid this tool."),
+        ("denied", "This call is not allowed: You forbid this tool."),
+    ]

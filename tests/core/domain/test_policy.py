@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sophos_desktop.core.domain.policy import Permission, Policy, ServerRule, Verdict, judge
+from sophos_desktop.core.domain.policy import Permission, Policy, ServerRule, Verdict, host_named, judge
 from sophos_desktop.core.domain.specs import ToolAnnotations, ToolSpec
 
 BUILT_IN = ServerRule(built_in=True)
@@ -122,7 +122,7 @@ def test_always_allow_ends_when_the_definition_changes_and_always_deny_does_not(
     assert verdict(tool, STRANGER, always(tool, Policy.ALLOW)).policy is Policy.ALLOW
     changed = verdict(tool, STRANGER, always(tool, Policy.ALLOW, fingerprint="then"))
     assert changed.policy is Policy.ASK
-    assert "changed" in changed.reason
+    assert "or what its server is started with, is not what it was" in changed.reason
     assert verdict(tool, STRANGER, always(tool, Policy.DENY, fingerprint="then")).policy is Policy.DENY
 
 
@@ -143,3 +143,29 @@ def test_decisions_win_over_the_entry_and_the_entry_over_the_setting(policy: Pol
     assert verdict(tool, entry, general=Policy.ALLOW).policy is policy
     assert verdict(tool, STRANGER, general=policy).policy is policy
     assert verdict(tool, entry, always(tool, Policy.DENY)).policy is Policy.DENY
+
+
+@pytest.mark.parametrize(
+    ("words", "host"),
+    [
+        ("example.org", "example.org"),
+        ("Example.ORG.", "example.org"),
+        ("example.org:8080", "example.org"),
+        ("https://user@Example.org:1/x?y#z", "example.org"),
+        ("xn--bcher-kva.example", "xn--bcher-kva.example"),
+        ("127.0.0.1", "127.0.0.1"),
+        ("", ""),
+        ("*.example.org", ""),
+        ("my_host", ""),
+        ("[::1]", ""),
+        ("bücher.example", ""),
+        ("ftp://example.org", ""),
+        ("http:///x", ""),
+        ("example.org, example.com", ""),
+    ],
+)
+def test_a_host_that_a_person_names_is_what_a_call_of_it_has_or_none(words: str, host: str) -> None:
+    assert host_named(words) == host
+    address = f"https://{host or 'x.example'}/page"
+    asked = verdict(spec("fetch", "fetch", trusted=True), BUILT_IN, args={"url": address})
+    assert asked.scope == (host or "x.example")

@@ -8,73 +8,20 @@ import pytest
 from sophos_desktop.core.domain.durations import between, duration
 from sophos_desktop.core.domain.projection import Figures, StepFold, TraceStep, step_span, steps_of
 from sophos_desktop.core.domain.trace_rows import TraceRow, rows_of
-
-START = "2025-01-01T10:00:00.000Z"
-
-Event = dict[str, Any]
-
-
-def at(milliseconds: int) -> str:
-    return f"2025-01-01T10:00:{milliseconds // 1000:02}.{milliseconds % 1000:03}Z"
-
-
-def numbered(*events: Event) -> list[Event]:
-    return [{"seq": seq, "at": at(seq), **event} for seq, event in enumerate(events, start=1)]
-
-
-def step(number: int, node: str, phase: str, ms: int | None = None, **more: Any) -> Event:
-    return {
-        "type": "step",
-        "step": number,
-        "node": node,
-        "phase": phase,
-        "duration_ms": ms,
-        "checkpoint_id": "c" if phase == "finished" else None,
-        **more,
-    }
-
-
-def model_call(message_id: str = "m", **more: Any) -> Event:
-    nothing = dict.fromkeys(
-        ("load_ms", "prompt_ms", "thinking_ms", "answer_ms", "prompt_tokens", "output_tokens")
-    )
-    return {"type": "model_call", "message_id": message_id, "step": 1, **nothing, **more}
-
-
-def message(message_id: str, role: str = "assistant", call: str | None = None) -> Event:
-    said: Event = {"id": message_id, "role": role, "tool_call_id": call, "text": "", "tool_calls": []}
-    return {"type": "message", "message": said}
-
-
-def tool_call(call: str, attempt: int = 1, **more: Any) -> Event:
-    return {
-        "type": "tool_call",
-        "tool_call_id": call,
-        "server": "s",
-        "tool": call,
-        "args": {},
-        "attempt": attempt,
-        **more,
-    }
-
-
-def tool_result(
-    call: str, status: str = "ok", ms: int | None = 5, *, recorded: bool = False, **more: Any
-) -> Event:
-    return {
-        "type": "tool_result",
-        "tool_call_id": call,
-        "status": status,
-        "text": "",
-        "duration_ms": ms,
-        "recorded": recorded,
-        **more,
-    }
-
-
-BEGIN: Event = {"type": "run_started", "conversation_id": "c", "kind": "message", "engine": "o", "model": "m"}
-NOTICE: Event = {"type": "notice", "code": "N", "text": "n"}
-END: Event = {"type": "end", "status": "completed"}
+from tests.core.domain.stored_events import (
+    BEGIN,
+    END,
+    NOTICE,
+    START,
+    Event,
+    at,
+    message,
+    model_call,
+    numbered,
+    step,
+    tool_call,
+    tool_result,
+)
 
 
 def shape(steps: Sequence[TraceStep]) -> list[tuple[int | None, str, bool, list[str]]]:
@@ -373,3 +320,60 @@ def test_the_time_between_is_unknown_if_an_end_is_missing() -> None:
     assert between(at(100), at(1600)) == 1500
     assert between(None, at(1)) is None
     assert between(at(1), None) is None
+
+
+def decided(call: str, decision: str = "allow", at_ms: int = 3, **more: Any) -> Event:
+    return {
+        "type": "tool_decided",
+        "tool_call_id": call,
+        "decision": decision,
+        "why": "approval",
+        "decided_at": at(at_ms),
+        "edited": False,
+        "reason": None,
+        "always": False,
+        "attempt": 0,
+        "left_open": 0,
+        **more,
+    }
+
+
+@pytest.mark.parametrize(
+    ("decision", "words"),
+    [
+        (decided("a"), "allowed"),
+        (decided("a", edited=True), "allowed with other arguments"),
+        (decided("a", always=True), "always allowed"),
+        (decided("a", "deny", always=True), "always denied"),
+        (decided("a", "run-again"), "run again"),
+        (decided("a", "skip"), "skipped"),
+        (decided("a", "result"), "result entered"),
+        (decided("a", "something new"), "something new"),
+    ],
+)
+def test_a_decision_ends_its_question_at_its_own_time(decision: Event, words: str) -> None:
+    """What follows, much later, changes nothing of it."""
+    told = numbered(question("a", asked=1), END, decision, BEGIN)
+    later = [{**event, "seq": event["seq"] + 10, "at": at(900)} for event in numbered(tool_call("a"))]
+    for events in (told, [*told, *later]):
+        made = [row for group in steps_of(events) for row in rows_of(group, START, is_running=False)]
+        (row,) = [row for row in made if row.kind == "question"]
+        assert (row.state, row.answer, row.duration_ms) == ("done", words, 2)
+        assert (row.began_at, row.ended_at) == (at(1), at(3))
+        assert [event["type"] for event in row.events] == ["approval_needed", "tool_decided"]
+        assert not any(row.kind == "other" and row.events[0] is decision for row in made)
+
+
+def test_a_decision_of_a_question_in_an_earlier_group_answers_it_there() -> None:
+    events = numbered(
+        step(1, "tools", "started"),
+        question("a", asked=1),
+        step(1, "tools", "finished", 5),
+        END,
+        decided("a", at_ms=4, reason="why"),
+    )
+    groups = steps_of(events)
+    (row,) = rows_of(groups[0], START, is_running=False)
+    assert (row.answer, row.reason, row.ended_at) == ("allowed", "why", at(4))
+    fold = StepFold(events[:-1])
+    assert fold.add(events[-1]) == 0, "the group of the question changed"

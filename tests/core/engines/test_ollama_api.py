@@ -1,11 +1,13 @@
 """Ollama's own API: what it says of its models, and what its failures become."""
 
+import asyncio
 import socket
 from collections.abc import AsyncIterator
 
 import pytest
 
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
+from sophos_desktop.core.engines import ollama_api
 from sophos_desktop.core.engines.ollama_api import OllamaApi
 from tests.support.ollama_script import FakeModel
 from tests.support.ollama_server import OllamaServer
@@ -108,3 +110,30 @@ async def test_another_answer_is_an_error_with_its_own_words(
         await api.close()
     assert caught.value.code is code
     assert words in caught.value.title
+
+
+@pytest.mark.parametrize("announced", [True, False])
+async def test_an_answer_beyond_every_list_of_models_is_not_read_to_its_end(
+    monkeypatch: pytest.MonkeyPatch, *, announced: bool
+) -> None:
+    monkeypatch.setattr(ollama_api, "LARGEST_ANSWER_BYTES", 1024 * 1024)
+    body = " " * (1024 * 1024 + 1)
+    whole = response(200, body) if announced else f"HTTP/1.1 200 X\r\n\r\n{body}".encode()
+    async with answering(whole[:200] if announced else whole) as url:
+        api = OllamaApi(url)
+        with pytest.raises(SophosError) as caught:
+            await api.tags()
+        await api.close()
+        for _ in range(20):  # httpx's own generators are closed by the loop, one turn after the other
+            await asyncio.sleep(0)
+    assert caught.value.code is ErrorCode.ENGINE_ERROR
+    assert caught.value.title.startswith(f"The answer to /api/tags at {url} is larger than 1 MB")
+    assert "See what answers there" in caught.value.remedy
+
+
+async def test_an_answer_that_is_nested_without_end_is_not_ollamas() -> None:
+    async with answering(response(200, "[" * 100_000)) as url:
+        api = OllamaApi(url)
+        with pytest.raises(SophosError, match="is not Ollama"):
+            await api.tags()
+        await api.close()

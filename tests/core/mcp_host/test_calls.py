@@ -230,7 +230,13 @@ async def test_an_answer_that_is_no_result_is_told_at_once(name: str) -> None:
     assert "no result of the protocol" in result.text
 
 
-async def test_what_is_given_up_before_it_was_written_is_never_written(tmp_path: Path) -> None:
+async def test_what_is_given_up_before_it_was_written_is_never_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fits(_schema: object, _arguments: object) -> None:
+        """At once: in threads, a short call may overtake the long one, and this test is about their order."""
+
+    monkeypatch.setattr("sophos_desktop.core.mcp_host.arguments.check", fits)
     log, gate = tmp_path / "log", tmp_path / "log.go"
     log.touch()
     async with running_host(scripted("late", "unruly", "reads-late", str(log), timeout_seconds=2)) as host:
@@ -276,3 +282,48 @@ async def test_a_call_and_a_restart_at_the_same_moment_lose_nothing() -> None:
             result, status = await asyncio.gather(calling, restarting)
         assert not result.is_error
         assert status.state is ServerState.READY
+
+
+async def test_a_patient_restart_lets_calls_end_and_new_ones_wait_for_the_next_life(tmp_path: Path) -> None:
+    async with running_host(scripted("lines", "append_line")) as host:
+        await ready(host, "lines")
+        first_pid = status_of(host, "lines").pid
+        file = tmp_path / "lines.txt"
+        arguments = {"file": str(file), "text": "slow", "seconds": 0.5}
+        slow = asyncio.ensure_future(host.call(tool(host, "lines", "slow_append"), arguments))
+        await until_file_has(file, "slow")
+        restarting = asyncio.ensure_future(
+            host.restart("lines", who="the command line", patience_seconds=PATIENCE_SECONDS)
+        )
+        await until(host, lambda: status_of(host, "lines").state is ServerState.RESTARTING)
+        reading = asyncio.ensure_future(host.call(tool(host, "lines", "read_lines"), {"file": str(file)}))
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            result, status, read = await asyncio.gather(slow, restarting, reading)
+        assert result.text == "appended slow, slowly"
+        assert status.state is ServerState.READY
+        assert status.pid != first_pid
+        assert read.text == "slow\n"
+
+
+@pytest.mark.parametrize(
+    ("who", "patience_seconds", "words"),
+    [
+        ("the command line", 0.05, "was restarted by the command line during"),
+        ("", 0.0, "was restarted during"),
+    ],
+)
+async def test_a_call_that_a_restart_cuts_off_is_lost_with_the_reason(
+    tmp_path: Path, who: str, patience_seconds: float, words: str
+) -> None:
+    async with running_host(scripted("lines", "append_line")) as host:
+        await ready(host, "lines")
+        file = tmp_path / "lines.txt"
+        arguments = {"file": str(file), "text": "slow", "seconds": 600}
+        slow = asyncio.ensure_future(host.call(tool(host, "lines", "slow_append"), arguments))
+        await until_file_has(file, "slow")
+        status = await host.restart("lines", who=who, patience_seconds=patience_seconds)
+        assert status.state is ServerState.READY
+        with pytest.raises(ToolCallLost, match=words) as lost:
+            await slow
+        assert lost.value.server_died
+        assert '"lines"' in str(lost.value)

@@ -97,6 +97,24 @@ async def test_not_found_says_what_to_install(tmp_path: Path, command: str, hint
     assert text == f"the command {command} was not found in the one folder of PATH; {hint}"
 
 
+@pytest.mark.parametrize("command", ["npx -y @scope/server", "{}/npx -y @scope/server"])
+async def test_arguments_in_the_command_are_said_with_the_right_form(tmp_path: Path, command: str) -> None:
+    program(tmp_path / "npx", "#!/bin/sh\n")
+    command = command.format(tmp_path)
+    text = await sentence_of(command, {"PATH": str(tmp_path)})
+    assert text == (
+        f"the command {command} holds its arguments too; "
+        f'write "command": "{command.split()[0]}" and put "-y", "@scope/server" first into "args" in mcp.json'
+    )
+
+
+async def test_a_program_may_have_spaces_in_its_name(tmp_path: Path) -> None:
+    program(tmp_path / "my server", "#!/bin/sh\necho hello\n")
+    assert await output_of("my server", {"PATH": f"{tmp_path}:{SYSTEM_PATH}"}, str(tmp_path)) == ["hello"]
+    missing = tmp_path / "no server"
+    assert "does not exist; correct it" in await sentence_of(str(missing), {"PATH": SYSTEM_PATH})
+
+
 async def test_a_script_that_needs_node_says_so(tmp_path: Path) -> None:
     script = program(tmp_path / "npx", "#!/usr/bin/env node\n")
     text = await sentence_of("npx", {"PATH": str(tmp_path)})

@@ -1,6 +1,7 @@
 """What `mcp.json` may hold, and what becomes of it."""
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -223,13 +224,37 @@ def test_variables_as_other_programs_write_them_are_filled_in(tmp_path: Path) ->
 
 
 def test_the_fingerprint_is_that_of_the_entry_as_it_was_written(tmp_path: Path) -> None:
-    entry = {"command": "${KEY}", "args": ["a"], "env": {"A": "1"}}
-    written = server_fingerprint("${KEY}", ["a"], None)
+    entry: dict[str, Any] = {
+        "command": "${KEY}",
+        "args": ["a"],
+        "env": {"A": "${KEY}", "B": "1"},
+        "cwd": "/tmp",
+    }
+    written = server_fingerprint("${KEY}", ["a"], None, "/tmp", {"A": "${KEY}", "B": "1"})
     assert _server(_load(tmp_path, {"a": entry}, KEY="x"), "a").fingerprint == written
-    changed = {**entry, "env": {"A": "2"}, "timeout_seconds": 5}
-    assert _server(_load(tmp_path, {"a": changed}, KEY="y"), "a").fingerprint == written
-    assert _server(_load(tmp_path, {"a": {**entry, "args": ["b"]}}), "a").fingerprint != written
+    assert (
+        _server(_load(tmp_path, {"a": {**entry, "timeout_seconds": 5}}, KEY="y"), "a").fingerprint == written
+    )
+    for change in (
+        {"args": ["b"]},
+        {"env": {"A": "${KEY}"}},
+        {"env": {**entry["env"], "B": "2"}},
+        {"cwd": "/"},
+    ):
+        assert _server(_load(tmp_path, {"a": {**entry, **change}}), "a").fingerprint != written
     assert _server(_load(tmp_path, {"a": {"args": ["b"]}}), "a").fingerprint == ""
+
+
+def test_without_a_folder_and_variables_the_fingerprint_is_that_of_older_versions(tmp_path: Path) -> None:
+    stored = "c1d3cf9e318bd772c35d3460c1d6d5ec"
+    entry = {"command": "npx", "args": ["-y", "x"], "env": {}}
+    assert _server(_load(tmp_path, {"a": entry}), "a").fingerprint.startswith(stored)
+
+
+def test_of_the_values_of_variables_nothing_but_a_digest_is_kept(tmp_path: Path) -> None:
+    server = _server(_load(tmp_path, {"a": {"command": "x", "env": {"KEY": "very-secret"}}}), "a")
+    assert re.fullmatch("[0-9a-f]{64}", server.fingerprint)
+    assert "very-secret" not in repr(server)
 
 
 def test_an_entry_of_the_user_under_a_built_in_name_is_not_built_in(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.mcp_host import commented_json
 from sophos_desktop.core.mcp_host.config import McpConfigSource
-from sophos_desktop.core.mcp_host.config_writer import McpConfigWriter, pasted_servers
+from sophos_desktop.core.mcp_host.config_writer import McpConfigWriter
 from sophos_desktop.core.mcp_host.configuration import McpConfiguration, Removal
 
 _SHIPPED = Path(__file__).parents[3] / "config" / "mcp.json"
@@ -241,40 +241,6 @@ def test_any_document_says_the_same_after_a_change_but_for_the_change(
         assert "".join(removed.split()) == "".join(text.split()), "more than the member was touched"
 
 
-_CLAUDE = '{"mcpServers": {"files": {"command": "npx", "args": ["-y", "server-files", "/tmp"]}}}'
-_PASTED = [
-    _CLAUDE,
-    '{"servers": {"files": {"type": "stdio", "command": "npx", "args": ["-y", "server-files", "/tmp"]}}}',
-    '"mcpServers": {"files": {"command": "npx", "args": ["-y", "server-files", "/tmp"]}}',
-    '"files": {"command": "npx", "args": ["-y", "server-files", "/tmp"]}',
-    '{\n// as in the manual\n"files": {"command": "npx", "args": ["-y", "server-files", "/tmp",],},}',
-]
-
-
-@pytest.mark.parametrize("text", _PASTED)
-def test_a_configuration_from_another_programs_manual_is_understood(text: str) -> None:
-    (entry,) = (pasted_servers(text)["files"],)
-    assert (entry["command"], entry["args"]) == ("npx", ["-y", "server-files", "/tmp"])
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("npx -y server-files", "not JSON"),
-        ("[]", "is not an object"),
-        ("{}", "holds no server"),
-        ('{"command": "npx", "args": []}', "one server without its name"),
-        ('{"mcpServers": "files"}', '"mcpServers" must be an object'),
-        ("", "not JSON"),
-    ],
-)
-def test_what_is_no_configuration_is_refused_with_what_to_paste(text: str, words: str) -> None:
-    with pytest.raises(SophosError) as refused:
-        pasted_servers(text)
-    assert words in refused.value.title
-    assert '{"mcpServers"' in refused.value.remedy
-
-
 def test_a_paste_with_one_wrong_entry_writes_none(tmp_path: Path) -> None:
     configuration = _configuration(tmp_path)
     text = '{"servers": {"good": {"command": "x"}, "old": {"type": "sse", "url": "https://example.org"}}}'
@@ -303,10 +269,3 @@ def test_a_shipped_server_is_switched_off_and_may_be_replaced_then(tmp_path: Pat
         configuration.remove("mine")
     assert refused.value.code is ErrorCode.NOT_FOUND
     assert refused.value.remedy == "Servers in it: memory"
-
-
-def test_a_pasted_page_neither_trusts_nor_allows(tmp_path: Path) -> None:
-    source = McpConfigSource(tmp_path / "shipped.json", tmp_path / "mcp.json", {}, tmp_path / "memory.jsonl")
-    text = '{"mcpServers": {"evil": {"command": "evil", "trusted": true, "approval": "allow", "x": 1}}}'
-    assert McpConfiguration(source).add_pasted(text, replace=False) == ("evil",)
-    assert json.loads(source.user_file.read_text()) == {"mcpServers": {"evil": {"command": "evil", "x": 1}}}

@@ -63,8 +63,8 @@ def answering(status: int, body: bytes = b"", **headers: str) -> Answer:
         ),
         (
             answering(200, b"{}", content_type="application/json"),
-            "It ended its response without an answer",
-            "",
+            "It answered with something that is no message of the protocol",
+            '"url"',
             False,
         ),
         (answering(200), "It answered with something that is no message of the protocol", '"url"', False),

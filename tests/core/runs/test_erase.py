@@ -51,6 +51,9 @@ EVERYWHERE = {
     "partial",
     "draft",
     "queued",
+    "attached",
+    "beside",
+    "queuedfile",
 }
 STEPS = ("tombstone", "final", "thread", "attachments", "rows")
 
@@ -99,7 +102,8 @@ async def fill(core: Core, server: OllamaServer, file: Path) -> str:
             thinking=(mark("thinking"),),
         )
     )
-    handle = await core.runs.start(None, mark("question"))
+    attached = await core.attachments.add(None, "a.txt", mark("attached", 3000).encode())
+    handle = await core.runs.start(None, mark("question"), attachments=[attached])
     assert end_of(await followed(handle)).status == "waiting"
     await until_let_go(core, handle)
     conversation_id = handle.conversation_id
@@ -124,7 +128,9 @@ async def fill(core: Core, server: OllamaServer, file: Path) -> str:
     await until_let_go(core, stopped)
     await core.conversations.rename(conversation_id, mark("title"))
     await core.conversations.save_draft(conversation_id, mark("draft", 500))
-    await core.queue.put(conversation_id, mark("queued"))
+    waiting = await core.attachments.add(conversation_id, "b.txt", mark("queuedfile").encode())
+    await core.attachments.add(conversation_id, "c.txt", mark("beside", 9000).encode())
+    await core.queue.put(conversation_id, mark("queued"), [waiting])
     for number in range(3):
         await until_let_go(core, (await say(core, None, f"A later conversation {number}"))[0])
     return conversation_id

@@ -113,9 +113,10 @@ ATTEMPT = """INSERT INTO tool_attempts
 DECISION = """INSERT INTO decisions
     (conversation_id, branch_id, tool_call_id, attempt, why, decision, decided_at)
     SELECT id, 'main', 'stranger:0', 0, 'approval', 'allow', '' FROM conversations"""
-ATTACHMENT = "INSERT INTO attachments VALUES ('abcdef0123', 'text/plain', 1, x'00')"
-USE = """INSERT INTO attachment_uses
-    SELECT id, 'tool_result', 'stranger:0', 0, 'abcdef0123', 'n' FROM conversations"""
+ONE_NUL = "6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d"
+ATTACHMENT = f"INSERT INTO attachments VALUES ('{ONE_NUL}', 'text/plain', 1, x'00')"
+USE = f"""INSERT INTO attachment_uses
+    SELECT id, 'tool_result', 'stranger:0', 0, '{ONE_NUL}', 'n' FROM conversations"""
 
 
 @pytest.mark.parametrize(
@@ -134,7 +135,7 @@ USE = """INSERT INTO attachment_uses
         (["UPDATE runs SET unfinished = 1"], "work is left, but the thread is complete"),
         (["UPDATE conversations SET message_count = 9"], "9 messages are counted, but the thread has 4"),
         ([ATTACHMENT], "1 attachment is kept that nobody refers to"),
-        ([ATTACHMENT, USE], "the attachment abcdef01 is kept, but nothing refers to it"),
+        ([ATTACHMENT, USE], "the attachment 6e340b9c is kept, but nothing refers to it"),
     ],
 )
 async def test_where_the_records_do_not_agree_it_says_so_with_a_remedy_and_changes_nothing(

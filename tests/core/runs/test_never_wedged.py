@@ -10,6 +10,7 @@ import pytest
 
 from sophos_desktop.core.assembly import Core
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
+from sophos_desktop.core.domain.exports import ExportFormat
 from sophos_desktop.core.runs.registry import RunHandle
 from sophos_desktop.foundation.ids import new_id
 from tests.core.runs.test_recovery import CUT, change, left_run, told
@@ -162,10 +163,47 @@ async def test_of_a_damaged_thread_the_newest_state_that_can_be_read_is_named_an
         with pytest.raises(SophosError) as caught:
             await core.conversations.messages(handle.conversation_id)
         assert caught.value.code is ErrorCode.THREAD_UNREADABLE
+        assert f"(3 messages, checkpoint {older})" in caught.value.remedy, "whoever shows it says so"
         (threads,) = [check for check in await core.doctor.examine() if check.id == "threads"]
         assert not threads.ok
         assert f"(3 messages, checkpoint {older}) in {handle.conversation_id}" in threads.remedy
     assert rows_of(database, "SELECT checkpoint_id, checkpoint FROM checkpoints") == before
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE checkpoints SET parent_checkpoint_id = 'gone' WHERE checkpoint_id = ?",
+        "DELETE FROM checkpoints WHERE checkpoint_id <> ?",
+        "DELETE FROM writes WHERE channel = 'messages' AND checkpoint_id < ?",
+        "DELETE FROM writes WHERE rowid = (SELECT min(rowid) FROM writes WHERE channel = 'messages'"
+        " AND checkpoint_id < ?)",
+    ],
+)
+async def test_a_thread_whose_older_rows_are_gone_is_reported_and_never_read_as_a_shorter_one(
+    data_dir: Path, server: OllamaServer, damage: str
+) -> None:
+    async with open_test_core(data_dir, server) as core:
+        handle, _ = await say(core, None, "Hi")
+        await until_let_go(core, handle)
+        await say(core, handle.conversation_id, "Again")
+        assert len(await core.conversations.messages(handle.conversation_id)) == 4
+    database = paths_of(data_dir).database
+    ((newest,),) = rows_of(
+        database, "SELECT checkpoint_id FROM checkpoints ORDER BY checkpoint_id DESC LIMIT 1"
+    )
+    change(data_dir, damage, newest)
+    async with open_test_core(data_dir, server) as core:
+        for refused in (
+            core.conversations.messages(handle.conversation_id),
+            core.exports.write([handle.conversation_id], data_dir / "out.md", ExportFormat.MARKDOWN),
+        ):
+            with pytest.raises(SophosError) as caught:
+                await refused
+            assert caught.value.code is ErrorCode.THREAD_UNREADABLE
+            assert "is not in the file" in caught.value.title
+        (threads,) = [check for check in await core.doctor.examine() if check.id == "threads"]
+        assert not threads.ok
 
 
 async def test_a_run_that_waits_over_a_damaged_thread_waits_no_longer(

@@ -119,6 +119,17 @@ async def test_what_lasts_is_stored_with_its_texts_in_the_thread_alone(core: Cor
     assert all("xylophone" not in str(event.data) for event in raw)
 
 
+async def test_the_events_of_several_runs_are_read_at_once(core: Core) -> None:
+    first, _ = await say(core, None, "One")
+    second, _ = await say(core, first.conversation_id, "Two")
+    told = await core.conversations.traces_of(
+        [first.run_id, "01234567-89ab-7def-8000-000000000000", second.run_id]
+    )
+    assert told == {
+        handle.run_id: await core.conversations.trace(handle.run_id) for handle in (first, second)
+    }
+
+
 async def test_the_outcome_is_recorded_before_the_end_is_told(core: Core) -> None:
     handle = await core.runs.start(None, "Hi")
     async with asyncio.timeout(10), aclosing(handle.events()) as live:  # type: ignore[type-var]

@@ -11,10 +11,23 @@ import pytest
 
 from sophos_desktop.core.assembly import Core
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
+from sophos_desktop.core.domain.events import ApprovalNeeded, Notice
 from sophos_desktop.core.domain.specs import ServerState, ServerStatus
+from sophos_desktop.core.domain.trust import Trust
 from sophos_desktop.core.runs.server_logs import MAXIMUM_BYTES, ServerLog, ServerLogs
 from sophos_desktop.foundation.owner_lock import OwnerLock
-from tests.support.core_fixture import LINES, open_test_core
+from tests.support.core_fixture import (
+    LINES,
+    calls,
+    end_of,
+    facts,
+    followed,
+    lines_of,
+    open_test_core,
+    slow_append,
+    until_lines,
+)
+from tests.support.ollama_server import OllamaServer
 
 NOBODY = "127.0.0.1:1"
 PATIENCE_SECONDS = 30.0
@@ -164,7 +177,51 @@ async def test_the_users_word_counts_from_the_next_start_until_the_command_chang
             await core.trust.trust("nope")
         assert refused.value.code is ErrorCode.NOT_FOUND
     assert await trusted() == ({True}, [])
-    servers["lines"] = {**LINES["lines"], "args": [*LINES["lines"]["args"], "--more"]}
+    servers["lines"] = {**LINES["lines"], "args": [*LINES["lines"]["args"], str(data_dir / "log")]}
     assert await trusted() == ({False}, ["TRUST_LOST"])
     servers["lines"] = {**servers["lines"], "trusted": True}
     assert await trusted() == ({True}, [])
+
+
+async def test_a_word_given_in_another_process_counts_at_once(data_dir: Path) -> None:
+    async with (
+        open_test_core(data_dir, NOBODY, mcp=LINES) as window,
+        open_test_core(data_dir, NOBODY, mcp=LINES) as command_line,
+    ):
+        await window.tool_host.settle(PATIENCE_SECONDS)
+        told: asyncio.Queue[tuple[str, bool]] = asyncio.Queue()
+        window.trust.subscribe(lambda name, counts: told.put_nowait((name, counts)))
+        assert {tool.trusted for tool in window.tool_host.tools()} == {False}
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            await command_line.trust.trust("lines")
+            assert await told.get() == ("lines", True)
+            assert window.trust.of("lines") is Trust.USER
+            assert {tool.trusted for tool in window.tool_host.tools()} == {True}
+            await command_line.trust.revoke("lines")
+            assert await told.get() == ("lines", False)
+        assert {tool.trusted for tool in window.tool_host.tools()} == {False}
+
+
+async def test_what_a_restart_from_the_command_line_cuts_off_is_asked_about_with_the_reason(
+    data_dir: Path, server: OllamaServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sophos_desktop.core.runs.server_requests.CALLS_END_SECONDS", 0.1)
+    file = tmp_path / "lines.txt"
+    server.script(calls(slow_append(file, "once")))
+    async with (
+        open_test_core(data_dir, server, mcp=LINES) as window,
+        open_test_core(data_dir, NOBODY, mcp=LINES) as command_line,
+    ):
+        await window.tool_host.settle(PATIENCE_SECONDS)
+        handle = await window.runs.start(None, "Go")
+        await until_lines(file, 1)
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            logs = await command_line.server_requests.ask_others("lines")
+        assert [log.state for log in logs] == [ServerState.READY]
+        events = await followed(handle)
+        assert end_of(events).status == "waiting"
+        (question,) = facts(events, ApprovalNeeded)
+        assert question.why == "uncertain"
+        said = [notice.text for notice in facts(events, Notice)]
+        assert any('"lines" was restarted by the command line during the call' in text for text in said)
+        assert lines_of(file) == ["once"]

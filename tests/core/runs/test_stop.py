@@ -1,5 +1,6 @@
 """Stop ends a run at once, wherever it is; what arrived is kept, and what had begun is told honestly."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,12 @@ from sophos_desktop.core.domain.events import (
     SittingEnded,
     TextDelta,
     ToolCallFinished,
+    ToolDecided,
 )
+from sophos_desktop.core.runs import sitting
+from sophos_desktop.core.runs.model_choice import ModelChoice
 from tests.support.core_fixture import (
+    PATIENCE_SECONDS,
     append,
     calls,
     end_of,
@@ -184,7 +189,7 @@ async def test_a_resume_after_a_stopped_call_asks_what_became_of_it(
     assert going_on.run_id == handle.run_id
     more = await followed(going_on, events[-1].seq + 1)
     assert [event.seq for event in more] == [events[-1].seq + 1 + i for i in range(len(more))]
-    assert isinstance(more[0].event, RunStarted)
+    assert [type(event.event) for event in more[:2]] == [ToolDecided, RunStarted]
     assert end_of(more).status == "completed"
     results = [m for m in await tool_core.conversations.messages(conversation) if m.role is Role.TOOL]
     assert [(m.tool_status, m.text) for m in results] == [
@@ -246,3 +251,27 @@ async def test_a_second_stop_changes_nothing(core: Core, server: OllamaServer) -
     core.runs.stop(handle.conversation_id)
     core.runs.stop(handle.conversation_id)
     assert (await ended(handle)).status == "cancelled"
+
+
+async def test_a_stop_whose_first_cancellation_is_swallowed_ends_the_run_all_the_same(
+    core: Core, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sitting, "CANCEL_AGAIN_SECONDS", 0.01)
+    reached, swallowed = asyncio.Event(), asyncio.Event()
+
+    async def swallow_the_first(_: object) -> None:
+        reached.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            swallowed.set()  # as a library may
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(ModelChoice, "make", swallow_the_first)
+    handle = await core.runs.start(None, "Hi")
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        await reached.wait()
+    core.runs.stop(handle.conversation_id)
+    assert (await ended(handle)).status == "cancelled"
+    assert swallowed.is_set()
+    await until_let_go(core, handle)

@@ -187,7 +187,7 @@ async def test_a_server_with_another_command_is_not_trusted_and_that_is_said(sto
     assert trust.names() == frozenset()
     (notice,) = trust.notices
     assert notice.code == "TRUST_LOST"
-    assert "not the one that you trusted on 2026-11-02" in notice.text
+    assert "not those that you trusted on 2026-11-02" in notice.text
     told: list[tuple[str, bool]] = []
     trust.subscribe(lambda name, counts: told.append((name, counts)))
     assert await trust.trust("mine") is Trust.USER

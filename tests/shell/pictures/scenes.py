@@ -9,8 +9,10 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
 from sophos_desktop.core.domain.conversation import Message, Role, ToolCall
-from sophos_desktop.core.domain.events import ToolCallStarted
+from sophos_desktop.core.domain.events import ModelCallFinished, StepEvent, ToolCallStarted
 from sophos_desktop.core.domain.run import RunStatus
+from sophos_desktop.shell.trace.trace_model import NAME
+from sophos_desktop.shell.trace.trace_tree import TraceTree
 from sophos_desktop.shell.transcript.cards.tool_card import ToolCard
 from tests.shell.pictures.stories import DECIMALS, FAILED, STOPPED, TOTALS, conversation_called
 from tests.support.fake_core import FakeCore, FakeHandle
@@ -44,9 +46,16 @@ async def main(rig: WindowRig, core: FakeCore) -> None:
     await _open(rig, core, TOTALS)
     await until(lambda: "Thought for 2.6 s" in rig.transcript_text)
     card = next(card for card in rig.transcript.cards.cards() if isinstance(card, ToolCard))
-    QTest.mouseClick(card, Qt.MouseButton.LeftButton, pos=QPoint(40, card.height() - 18))
+    below = QPoint(40, card.height() - 18)
+    row = card.childAt(below)
+    assert row is not None
+    QTest.mouseClick(row, Qt.MouseButton.LeftButton, pos=row.mapFrom(card, below))
     rig.composer.setFocus()
     rig.type("Also write the totals to totals.json")
+    tree, index = rig.find(TraceTree, "traceTree"), rig.window.trace.index(0, NAME)
+    while index.isValid() and index.data() != "open_nodes":
+        index = tree.indexBelow(index)
+    tree.setCurrentIndex(index)
 
 
 async def streaming(rig: WindowRig, core: FakeCore) -> None:
@@ -74,7 +83,11 @@ async def approval(rig: WindowRig, core: FakeCore) -> None:
         ToolCall("a1:0", "files", "append_line", note),
         ToolCall("a1:1", "fetch", "fetch", {"url": URL}),
     )
+    handle.tell(StepEvent(1, "agent", "started"))
+    handle.tell(ModelCallFinished(1, "a1", 0, 900, 0, 1200, 1000, 80))
+    handle.tell(StepEvent(1, "agent", "finished", 2100, "1f0b3c5e-77aa-6000"))
     handle.store(Message("a1", Role.ASSISTANT, "", None, calls, run_id=handle.run_id))
+    handle.tell(StepEvent(2, "tools", "started"))
     handle.tell(ToolCallStarted("a1:0", "files", "append_line", note, 1))
     core.ask(handle, "a1:0", "uncertain", ends=False, tool="append_line", args=note)
     core.ask(

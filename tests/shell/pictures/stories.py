@@ -7,9 +7,17 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sophos_desktop.core.domain.conversation import Message, MessageState, Role, ToolCall, ToolStatus
+from sophos_desktop.core.domain.conversation import (
+    AttachmentRef,
+    Message,
+    MessageState,
+    Role,
+    ToolCall,
+    ToolStatus,
+)
 from sophos_desktop.core.domain.events import (
     Event,
+    MessageStored,
     ModelCallFinished,
     Notice,
     RunEvent,
@@ -20,8 +28,10 @@ from sophos_desktop.core.domain.events import (
     ToolCallStarted,
     Usage,
 )
+from sophos_desktop.core.domain.model_choices import ContextUse
 from sophos_desktop.core.domain.run import RunStatus
 from sophos_desktop.core.domain.specs import ServerState
+from sophos_desktop.core.domain.trust import Trust
 from sophos_desktop.foundation.clock import to_text
 from tests.support.fake_core import FakeCore
 from tests.support.fake_core_parts import record, server, user
@@ -47,7 +57,7 @@ _EARLIER = (
 
 _SEARCH = ToolCall("m1:0", "memory", "search_nodes", {"query": "orders.csv"})
 _OPEN = ToolCall("m1:1", "memory", "open_nodes", {"names": ["orders.csv"]})
-OPENED = _OPEN.id
+_ORDERS = AttachmentRef("0" * 64, "orders.csv", "text/csv", 18_000)
 _NODES = (
     '{"entities": [{"name": "orders.csv", "observations": '
     '["delimiter ;", "decimal comma", "encoding cp1252"]}]}'
@@ -127,6 +137,7 @@ def core_of_pictures() -> FakeCore:
     _tell_stopped(core)
     _tell_decimals(core)
     _tell_totals(core)
+    core.models.uses = dict.fromkeys(core.conversations.known, ContextUse(2_914, 186, 16_384))
     return core
 
 
@@ -160,23 +171,47 @@ def _tell_totals(core: FakeCore) -> None:
         Message("m2", Role.ASSISTANT, _ANSWER, at=at, model=MODEL, run_id="r1"),
         last_run=run,
     )
+    asked = Message("m1", Role.ASSISTANT, "", "Its layout is in memory.", (_SEARCH, _OPEN))
+    question = Message("u1", Role.USER, "Total orders.csv per month. Same layout as last time.")
     steps: tuple[tuple[float, Event], ...] = (
         (0, RunStarted("c", "message", "ollama", MODEL)),
+        (0, MessageStored(question)),
         (0, StepEvent(1, "agent", "started")),
         (3.9, ModelCallFinished(1, "m1", 0, 900, 2600, 400, 1000, 80)),
-        (3.9, StepEvent(1, "agent", "finished", 3900)),
+        (3.9, StepEvent(1, "agent", "finished", 3900, "1f0b3c63-f1c2-6aa0-8001-2f63a1c0b7d4")),
+        (3.9, MessageStored(asked)),
         (3.9, StepEvent(2, "tools", "started")),
         (3.9, ToolCallStarted(_SEARCH.id, "memory", "search_nodes", _SEARCH.args, 1)),
         (3.909, ToolCallFinished(_SEARCH.id, "ok", '["orders.csv"]', 9, recorded=False)),
         (3.909, ToolCallStarted(_OPEN.id, "memory", "open_nodes", _OPEN.args, 1)),
         (3.918, ToolCallFinished(_OPEN.id, "ok", _NODES, 9, recorded=False)),
-        (3.918, StepEvent(2, "tools", "finished", 18)),
+        (3.918, StepEvent(2, "tools", "finished", 18, "1f0b3c64-8d1a-6c1e-8002-9be04d5f1a22")),
         (3.92, StepEvent(3, "agent", "started")),
         (8.4, ModelCallFinished(3, "m2", 0, 200, 0, 4300, 1914, 332)),
-        (8.4, StepEvent(3, "agent", "finished", 4500)),
+        (8.4, StepEvent(3, "agent", "finished", 4500, "1f0b3c64-b70f-61f4-8003-5d1c9a3e8f60")),
         (8.4, SittingEnded("completed", None, None, False, Usage(2914, 412, 2, 2))),
     )
     core.conversations.traces["r1"] = _told("r1", began, steps)
+    core.trust.given["memory"] = Trust.BUILT_IN
+    _add_runs_before(core, conversation_called(core, TOTALS), began)
+
+
+def _add_runs_before(core: FakeCore, conversation_id: str, began: datetime) -> None:
+    """Two more runs in the trace, a minute apart; what they did is read when they are opened."""
+    for run_id, minutes, took in (("r1a", 2, 2.7), ("r1b", 1, 6.1)):
+        start = began - timedelta(minutes=minutes)
+        run = replace(
+            record(conversation_id, run_id, RunStatus.COMPLETED),
+            started_at=to_text(start),
+            finished_at=to_text(start + timedelta(seconds=took)),
+        )
+        core.runs.records.setdefault(conversation_id, {})[run_id] = run
+        steps: tuple[tuple[float, Event], ...] = (
+            (0, RunStarted("c", "message", "ollama", MODEL)),
+            (0, StepEvent(1, "agent", "started")),
+            (took, StepEvent(1, "agent", "finished", round(took * 1000))),
+        )
+        core.conversations.traces[run_id] = _told(run_id, start, steps)
 
 
 def _tell_decimals(core: FakeCore) -> None:
@@ -193,7 +228,7 @@ def _tell_decimals(core: FakeCore) -> None:
         core,
         DECIMALS,
         began,
-        Message("d0", Role.USER, question, at=at, run_id="r4"),
+        Message("d0", Role.USER, question, at=at, run_id="r4", attachments=(_ORDERS,)),
         Message("d1", Role.ASSISTANT, "", thought, (call,), at=at, run_id="r4"),
         Message("d2", Role.TOOL, "Noted.", tool_call_id=call.id, tool_status=ToolStatus.OK, run_id="r4"),
         Message("d3", Role.ASSISTANT, _EVERYTHING, at=at, model=MODEL, run_id="r4"),
@@ -201,10 +236,17 @@ def _tell_decimals(core: FakeCore) -> None:
     )
     steps: tuple[tuple[float, Event], ...] = (
         (0, RunStarted("c", "message", "ollama", MODEL)),
+        (0, StepEvent(1, "agent", "started")),
         (4.1, ModelCallFinished(1, "d1", 0, 300, 4100, 200, 900, 60)),
+        (4.1, StepEvent(1, "agent", "finished", 4100)),
+        (4.1, MessageStored(Message("d1", Role.ASSISTANT, "", thought, (call,)))),
+        (4.2, StepEvent(2, "tools", "started")),
         (4.2, ToolCallStarted(call.id, "memory", "add_observations", call.args, 1)),
         (4.208, ToolCallFinished(call.id, "ok", "Noted.", 8, recorded=False)),
-        (12.7, ModelCallFinished(3, "d3", 0, 200, 0, 8490, 1200, 388)),
+        (4.21, StepEvent(2, "tools", "finished", 10)),
+        (4.21, StepEvent(3, "agent", "started")),
+        (12.7, ModelCallFinished(3, "d3", 0, 200, 0, 8290, 1200, 388)),
+        (12.7, StepEvent(3, "agent", "finished", 8490)),
         (12.7, SittingEnded("completed", None, None, False, Usage(2100, 448, 2, 1))),
     )
     core.conversations.traces["r4"] = _told("r4", began, steps)

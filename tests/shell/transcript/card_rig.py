@@ -9,6 +9,7 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
+from sophos_desktop.shell.chat.chat_style import chat_style
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.tokens import Tokens
 from sophos_desktop.shell.transcript.cards.card_states import CardStates
@@ -61,7 +62,7 @@ def cards_shown(
     host = QWidget()
     host.setObjectName("chatView")
     host.resize(width, height)
-    following = Theme(host)
+    following = Theme(host, (chat_style,))
     following.choose(theme)
     view = TranscriptView(Looks.of(following.tokens), host)
     view.resize(width, height)

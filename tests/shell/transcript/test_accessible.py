@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from PySide6.QtCore import QPoint, QRect
 from PySide6.QtGui import QAccessible, QGuiApplication
@@ -109,6 +110,18 @@ def test_the_end_of_an_answer_is_announced_and_its_tokens_are_not() -> None:
         settle()
         assert said == [ANSWER_FINISHED]
         view.model.replace(1, answer("a", "word " * 20))
+        assert said == [ANSWER_FINISHED]
+
+
+def test_words_before_a_tool_call_are_no_end() -> None:
+    with spoken([user("u", "Ask"), answer("a", "I will look.", is_open=True)]) as (view, _selection, owner):
+        said: list[str] = []
+        owner.announced.connect(said.append)
+        view.model.replace(1, replace(answer("a", "I will look it up."), ends_turn=False))
+        settle()
+        assert said == []
+        view.model.insert(2, [answer("b", "Found", is_open=True)])
+        view.model.replace(2, answer("b", "Found it."))
         assert said == [ANSWER_FINISHED]
 
 

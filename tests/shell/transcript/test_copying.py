@@ -2,6 +2,9 @@
 
 import random
 
+import pytest
+from PySide6.QtGui import QTextDocument
+
 from sophos_desktop.shell.transcript.copying import (
     Span,
     copied_markdown,
@@ -9,8 +12,11 @@ from sophos_desktop.shell.transcript.copying import (
     message_span,
     whole_span,
 )
+from sophos_desktop.shell.transcript.plain_text import plain_text
 from sophos_desktop.shell.transcript.positions import TextPosition
 from sophos_desktop.shell.transcript.scratch import ScratchDocuments
+from sophos_desktop.shell.transcript.segments import SegmentKind
+from sophos_desktop.shell.transcript.source_slices import groups_of
 from sophos_desktop.shell.transcript.transcript_model import MessageKind, TranscriptMessage
 from sophos_desktop.shell.transcript.transcript_view import TranscriptView
 from tests.shell.transcript.samples import CORPUS
@@ -102,3 +108,83 @@ def test_parts_put_together_are_the_whole() -> None:
             first = Span(TextPosition(0, 0, 0), TextPosition(0, 0, cut))
             second = Span(TextPosition(0, 0, cut), TextPosition(0, 0, len(whole)))
             assert text_of(view, first) + text_of(view, second) == whole
+
+
+def test_markdown_of_any_whole_blocks_is_the_exact_slice_of_the_source() -> None:
+    chance = random.Random(5)
+    count = 0
+    for text in (
+        *CORPUS,
+        "# One\ntwo\n***\n- a\n\n  - b\n\n> c\n\n| d | e |\n|--|--|\n| f | g |\n\nend [^1]\n",
+    ):
+        with shown([answer("a", text)]) as view:
+            scratch = ScratchDocuments(view)
+            for segment in view.model.segments(0):
+                document = scratch.document(0, segment.index)
+                groups = groups_of(document, segment)
+                assert "".join(segment.text[each.source_start : each.source_end] for each in groups) in text
+                for _ in range(8 if groups and segment.kind is SegmentKind.BLOCKS else 0):
+                    first = chance.randrange(len(groups))
+                    last = chance.randrange(first, len(groups))
+                    span = Span(
+                        TextPosition(0, segment.index, groups[first].start),
+                        TextPosition(0, segment.index, groups[last].end),
+                    )
+                    if span.start == span.end:
+                        continue  # a rule: nothing is selected
+                    source = segment.text[groups[first].source_start : groups[last].source_end]
+                    assert markdown_of(view, span) == source.strip("\n")
+                    count += 1
+    assert count > 100
+
+
+@pytest.mark.parametrize(
+    ("source", "selected", "copied"),
+    [
+        ("Plain words, 2 * 3 \\* 4 &amp; more.", "words, 2 * 3 * 4 & m", None),
+        ("Some __bold words__ here.", "bold words", "__bold words__"),
+        ("Some **bold words** here.", "old wor", "**old wor**"),
+        ("Some *leaning* and **bold** text.", "ning and bo", "*ning* and **bo**"),
+        ("See [the page](http://x.org/a_b) now.", "page", "[page](http://x.org/a_b)"),
+        ("See [the page](http://x.org/a_b) now.", "See the page no", "See [the page](http://x.org/a_b) no"),
+        ("Call `run(1)` or ``a`b`` here.", "n(1) or", "`n(1)` or"),
+        ("- one\n- two **three** four\n- five\n", "two three", "- two **three**"),
+        ("- one\n- two\n- five\n", "ne\ntwo\nfi", "ne\n- two\n- fi"),
+        ("1. one\n2. two\n   - inner\n3. last\n", "inner\nlast", "   - inner\n3. last"),
+        ("The sum $a_1 + b$ is known.", "sum $a_1 + b$ is", "sum $a_1 + b$ is"),
+        ("## A *heading* of words\n\nThen text.\n", "heading of", "*heading* of"),
+    ],
+)
+def test_a_part_of_a_block_is_a_slice_of_its_source_with_its_marks_in_pairs(
+    source: str, selected: str, copied: str | None
+) -> None:
+    with shown([answer("a", source)]) as view:
+        whole = text_of(view, message_span(view.model, 0)).replace("\t", " ")
+        document = ScratchDocuments(view).document(0, 0)
+        shown_text = plain_text(document)
+        start, end = place_of(document, selected)
+        part = Span(TextPosition(0, 0, start), TextPosition(0, 0, end))
+        assert selected.split("\n")[0] in whole, shown_text
+        assert markdown_of(view, part) == (selected_source(source, selected) if copied is None else copied)
+
+
+def selected_source(source: str, _selected: str) -> str:
+    """What stands in the source for a part in which nothing is marked."""
+    return source[source.index("words") : source.index("m", source.index("&amp;") + 5) + 1]
+
+
+def place_of(document: QTextDocument, selected: str) -> tuple[int, int]:
+    """Where a text is shown; a formula counts as one character, a marker as nothing."""
+    shown_text = document.toPlainText()
+    first, *_, last = (line.replace("$a_1 + b$", "\ufffc") for line in (selected, *selected.split("\n")))
+    first = first.split("\n")[0]
+    start = shown_text.index(first)
+    return start, shown_text.index(last, start) + len(last)
+
+
+def test_code_with_backticks_is_copied_between_longer_ones() -> None:
+    with shown([answer("a", "````md\n```py\nx = `1`\n```\n````\n")]) as view:
+        assert markdown_of(view, Span(TextPosition(0, 0, 0), TextPosition(0, 0, 13))).startswith(
+            "````md\n```py\nx"
+        )
+        assert markdown_of(view, Span(TextPosition(0, 0, 6), TextPosition(0, 0, 13))) == "`` x = `1` ``"

@@ -2,7 +2,7 @@
 
 import pytest
 from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QColor, QTextDocument
+from PySide6.QtGui import QColor, QTextCursor, QTextDocument
 
 from sophos_desktop.shell.theme.tokens import DARK
 from sophos_desktop.shell.transcript.built import LinkKind, text_rectangles
@@ -225,6 +225,32 @@ def test_inline_code_is_left_to_the_view_to_fill() -> None:
     document, built = one("call `f(x)` or **`g`** now")
 
     assert [slice_of(document, run.start, run.end) for run in built.inline_code] == ["f(x)", "g"]
+
+
+def test_there_is_air_around_inline_code_that_counts_for_nothing() -> None:
+    with_code, built = one("call `f(x)`, now")
+    plain, _ = one("call f(x), now")
+    assert plain_text(with_code) == plain_text(plain)
+    assert with_code.characterCount() == plain.characterCount()
+
+    def left_of(document: QTextDocument, position: int) -> float:
+        return text_rectangles(document, position, position + 1)[0].left()
+
+    run = built.inline_code[0]
+    air = LIGHT.code_air
+    assert left_of(with_code, run.start) == left_of(plain, run.start) + air
+    code = text_rectangles(with_code, run.start, run.end)[0]
+    letter = text_rectangles(with_code, run.start, run.start + 1)[0]
+    assert round(code.width()) == round(letter.width() * (run.end - run.start) + air)
+    assert left_of(with_code, run.end) == code.right()
+
+
+def test_joined_letters_before_code_are_not_torn_apart() -> None:
+    document, built = one("كلمة`f`")
+    start = built.inline_code[0].start
+    cursor = QTextCursor(document)
+    cursor.setPosition(start)
+    assert cursor.charFormat().fontLetterSpacing() == 0
 
 
 def test_rules_and_empty_segments() -> None:

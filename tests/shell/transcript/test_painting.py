@@ -179,8 +179,15 @@ def huge_png() -> bytes:
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"nothing", huge_png(), b"<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>"],
-    ids=["empty", "text", "30,000 pixels wide", "svg"],
+    [
+        b"",
+        b"nothing",
+        huge_png(),
+        png(300, 200)[:60],
+        png(300, 200).replace(b"IDAT", b"IDAX"),
+        b"<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>",
+    ],
+    ids=["empty", "text", "30,000 pixels wide", "cut off", "without pixels", "svg"],
 )
 def test_what_cannot_be_shown_costs_nothing(content: bytes) -> None:
     assert decode(content, 600, 1.0).isNull()
@@ -199,7 +206,7 @@ def test_an_image_of_a_message_is_shown_and_a_bad_one_is_a_placeholder() -> None
     with shown([]) as view:
         view.set_image_provider({"good": png(80, 60), "bad": huge_png()}.get)
         view.model.reset([message])
-        view.wait_for_images()
+        view.images.wait()
         until_idle(view)
         _, good, bad, gone = view.transcript_layout.placed
         assert (bad.height, gone.height) == (PLACEHOLDER, PLACEHOLDER)

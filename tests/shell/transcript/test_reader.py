@@ -103,3 +103,18 @@ def test_a_very_long_message_is_read_as_plain_text() -> None:
         settle()
         assert reader.open_reader(0)
         assert "Paragraph number 259." in reader.toPlainText()
+
+
+def test_the_end_of_a_wide_line_of_code_is_reached_by_keyboard() -> None:
+    with reading([answer("a", "```text\n" + "wide " * 100 + "\nshort\n```\n")]) as (
+        _view,
+        _selection,
+        reader,
+    ):
+        assert reader.open_reader(0)
+        settle()
+        QTest.keyClick(reader, Qt.Key.Key_Home, Qt.KeyboardModifier.ControlModifier)
+        QTest.keyClick(reader, Qt.Key.Key_End)
+        settle()
+        assert reader.horizontalScrollBar().value() > 0
+        assert reader.viewport().rect().contains(reader.cursorRect().center())

@@ -2,16 +2,20 @@
 
 import random
 
+import psutil
 import pytest
 
 from sophos_desktop.shell.transcript.built import BuiltSegment, SegmentDocument
 from sophos_desktop.shell.transcript.document_builder import build, extend_code
+from sophos_desktop.shell.transcript.documents import LIMIT
 from sophos_desktop.shell.transcript.environment import MarkdownEnvironment
 from sophos_desktop.shell.transcript.math_images import MathImages
 from sophos_desktop.shell.transcript.segments import Segment
 from sophos_desktop.shell.transcript.splitter import Splitter
 from tests.shell.transcript.answers import LIGHT, WIDTH, Answer
 from tests.shell.transcript.samples import CORPUS, PIECES, segments_of
+from tests.shell.transcript.viewing import answer, until_idle, user
+from tests.shell.transcript.viewing import shown as shown_in_view
 
 
 def test_an_open_block_of_code_grows_as_if_it_were_built_anew() -> None:
@@ -77,3 +81,46 @@ def test_random_and_hostile_markdown_is_built() -> None:
     for text in texts:
         answer = Answer(text)
         assert len(answer.built) == len(answer.segments)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`" * 1_000_000,
+        "".join("  " * depth + "- x\n" for depth in range(1_000)),
+        ">" * 10_000 + " x",
+        "\u200b\u202e\u2066\u200d" * 5_000,
+        "a\ud83d\0b" * 5_000,
+        "word\u0301" * 10_000,
+        "\u0301" * 20_000,
+        "[" * 20_000 + "](x)" * 20_000,
+    ],
+    ids=lambda text: ascii(text[:6]),
+)
+def test_hostile_text_is_shown_with_few_documents_and_the_view_comes_to_rest(text: str) -> None:
+    with shown_in_view([answer("a", "before\n\n" + text)]) as view:
+        until_idle(view)
+        assert view.is_at_end
+        view.scroll_to_message(0)
+        until_idle(view)
+        assert view.transcript_layout.placed[0].message == 0
+        assert len(view.transcript_layout.documents) <= LIMIT
+
+
+@pytest.mark.long
+def test_ten_million_characters_of_random_markdown_are_shown_from_end_to_beginning() -> None:
+    source = random.Random(11)
+    text = "".join(source.choices(PIECES, k=40_000))
+    text = (text * (10_000_000 // len(text) + 1))[:10_000_000]
+    process = psutil.Process()
+    with shown_in_view([user("u", "?"), answer("a", text)]) as view:
+        until_idle(view, turns=200_000)
+        before = process.memory_info().rss
+        assert view.is_at_end
+        for part in range(20):
+            bar = view.verticalScrollBar()
+            bar.setValue(bar.maximum() * (19 - part) // 20)
+            until_idle(view, turns=200_000)
+            assert len(view.transcript_layout.documents) <= LIMIT
+        assert view.transcript_layout.placed[0].message == 0
+        assert process.memory_info().rss - before < 200_000_000

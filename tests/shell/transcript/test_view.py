@@ -7,14 +7,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, QSize, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, QSize, Qt
+from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from sophos_desktop.shell.theme.tokens import DARK
 from sophos_desktop.shell.transcript.documents import LIMIT
 from sophos_desktop.shell.transcript.looks import Looks
 from sophos_desktop.shell.transcript.positions import Highlight, TextPosition
+from sophos_desktop.shell.transcript.sideways_bar import bar_of
 from sophos_desktop.shell.transcript.transcript_model import (
     MessageKind,
     TranscriptMessage,
@@ -223,6 +225,37 @@ def test_code_that_is_too_wide_scrolls_in_its_frame_alone() -> None:
         assert not view.sideways.scroll(part.group, 100_000, part.drawn.width) or (
             view.sideways.offset(part.group) == part.drawn.built.natural_width - part.drawn.width
         )
+
+
+@pytest.mark.parametrize("kind", ["code", "table"])
+def test_the_bar_of_what_is_too_wide_is_dragged_with_the_mouse(kind: str) -> None:
+    row = "| " + " | ".join(f"number {number}" for number in range(20)) + " |\n"
+    sources = {
+        "code": "```text\n" + "wide " * 100 + "\nshort\n```\n",
+        "table": row + "|---" * 20 + "|\n" + row * 2,
+    }
+    with shown([answer("a", sources[kind])]) as view:
+        settle()
+        part = view.geometry_of_text.text_part(view.transcript_layout.placed[-1])
+        assert part is not None
+        assert part.group is not None
+        widest = view.sideways.widest(part.group)
+        bar = bar_of(part, widest, view.looks)
+        assert bar is not None
+        grip = bar.handle.center().toPoint()
+        held = Qt.MouseButton.LeftButton
+        QTest.mousePress(view.viewport(), held, pos=grip)
+        away = QPointF(grip.x() + 30, grip.y() - 200)  # wherever else the pointer goes
+        none = Qt.KeyboardModifier.NoModifier
+        move = QMouseEvent(QEvent.Type.MouseMove, away, away, held, held, none)
+        QApplication.sendEvent(view.viewport(), move)
+        QTest.mouseRelease(view.viewport(), held, pos=away.toPoint())
+        assert view.sideways.offset(part.group) == round(30 * bar.room / bar.travel)
+        assert is_same_picture(on_screen(view), painted_anew(view))
+
+        end = QPoint(round(bar.reach.right()) - 2, grip.y())
+        QTest.mouseClick(view.viewport(), held, pos=end)
+        assert view.sideways.offset(part.group) == widest - part.drawn.width
 
 
 def test_a_place_and_its_rectangle_belong_together() -> None:

@@ -53,9 +53,9 @@ def settle() -> None:
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
 
 
-def until_idle(view: TranscriptView) -> None:
+def until_idle(view: TranscriptView, turns: int = 5_000) -> None:
     """Until the view has done all that it does in spare time; bounded."""
-    for _ in range(5_000):
+    for _ in range(turns):
         settle()
         if not view.is_busy:
             return

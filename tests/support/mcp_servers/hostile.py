@@ -158,6 +158,29 @@ def changing_tools(argument: str) -> None:
     server.run()
 
 
+def redefining(argument: str) -> None:
+    """`redefine` gives the tool `second` other annotations, and says so if it is told to; `calls` tells how
+    often `second` was called."""
+    server, called = Server([]), list[int]()
+
+    def call_second(arguments: Mapping[str, Any]) -> dict[str, Any]:
+        called.append(1)
+        return text("second")
+
+    def redefine(arguments: Mapping[str, Any]) -> dict[str, Any]:
+        server.tools[1] = Tool("second", call_second, annotations={"title": "Something else now"})
+        if arguments["says_so"]:
+            server.send({"method": "notifications/tools/list_changed"})
+        return text("redefined")
+
+    server.tools = [
+        Tool("redefine", redefine, {"says_so": {"type": "boolean"}}),
+        Tool("second", call_second),
+        Tool("calls", lambda _: text(str(len(called)))),
+    ]
+    server.run()
+
+
 def asks_the_client(argument: str) -> None:
     """Asks for what this client does not do, and gives its answers as text."""
     server = Server([])

@@ -18,7 +18,7 @@ from sophos_desktop.shell.chat.cards.arguments import (
     pretty_arguments,
     read_arguments,
 )
-from sophos_desktop.shell.chat.cards.card import Answer, Card, MarkView, set_property
+from sophos_desktop.shell.chat.cards.card import Answer, Card, Typed, set_property
 from sophos_desktop.shell.chat.cards.card_words import (
     CHECKING,
     FITS,
@@ -26,18 +26,19 @@ from sophos_desktop.shell.chat.cards.card_words import (
     UNKNOWN_SCHEMA,
     WAITING,
     always_text,
-    decision_words,
     question_of,
     short_problem,
 )
 from sophos_desktop.shell.chat.cards.careful_button import Readiness
-from sophos_desktop.shell.chat.cards.fields import GrowingField, ReasonField
+from sophos_desktop.shell.chat.cards.fields import ArgumentsField, ReasonField
 from sophos_desktop.shell.chat.cards.json_colours import JsonColours
 from sophos_desktop.shell.facade import PendingDecision
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.fonts import role_font
 from sophos_desktop.shell.theme.icons import Mark
 from sophos_desktop.shell.theme.type_scale import TYPE
+from sophos_desktop.shell.transcript.cards.parts import MarkView
+from sophos_desktop.shell.transcript.drawable_text import escaped
 from sophos_desktop.shell.widgets.words import breakable
 
 CHECK_MILLISECONDS = 200
@@ -46,7 +47,7 @@ _SMALL_MARK = 14
 
 
 class ApprovalCard(Card):
-    """Lives as long as its question is on the screen."""
+    """Lives as long as its question is open."""
 
     check_wanted = Signal(object)  # the arguments as they stand in the field now
 
@@ -60,7 +61,7 @@ class ApprovalCard(Card):
         self._is_denying = False
         self._place = self.label(place, "small")
         self._reason_field = ReasonField(self.body)
-        self._field = GrowingField(
+        self._field = ArgumentsField(
             "approvalArguments", role_font(TYPE.code), fewest=1, most=_MOST_LINES, parent=self.body
         )
         self._colours = JsonColours(self._field.document(), theme)
@@ -76,7 +77,7 @@ class ApprovalCard(Card):
 
     def _make_question(self) -> None:
         title = self.label(question_of(self.question.scope), "question")
-        reason = self.label(self.question.reason, "note")
+        reason = self.label(escaped(self.question.reason), "note")
         reason.setObjectName("approvalReason")
         for label in (title, reason):
             label.setWordWrap(True)
@@ -103,6 +104,7 @@ class ApprovalCard(Card):
         self._over_field.addWidget(self._verdict_box)
         self.lines.addLayout(self._over_field)
         self.lines.addWidget(self._field)
+        self.fields.append(self._field)
         self._asking: list[QWidget] = [title, label, self._field, self._verdict_box]
         if self.question.reason:
             self._asking.append(reason)
@@ -140,12 +142,12 @@ class ApprovalCard(Card):
         as_made = "The arguments as the model made them"
         self.restore = self.button("restoreButton", "&Put back the original", as_made)
         self.restore.setProperty("link", "true")
-        aside = QWidget(self.body)
-        row = QHBoxLayout(aside)
+        self._aside = QWidget(self.body)
+        row = QHBoxLayout(self._aside)
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self._place)
         row.addWidget(self.restore)
-        self.row_of(self.allow_once, self.allow_always, self.deny, self.back, aside)
+        self.row_of(self.allow_once, self.allow_always, self.deny, self.back, self._aside)
 
     def _connect(self) -> None:
         self._field.textChanged.connect(self._on_edited)
@@ -158,6 +160,27 @@ class ApprovalCard(Card):
         self.restore.clicked.connect(lambda: self._field.setPlainText(self._original))
         self._reason_field.left.connect(lambda: self._show_reason(is_denying=False))
         self._reason_field.returnPressed.connect(self._on_deny)
+
+    # What was typed
+
+    @property
+    def typed(self) -> Typed:
+        """Changed arguments, and why not."""
+        text = self._field.toPlainText()
+        return Typed(text if text != self._original else None, self._reason_field.text(), self._is_denying)
+
+    def put_back(self, typed: Typed) -> None:
+        """As it was before the card was taken away."""
+        if typed.arguments is not None:
+            self._field.setPlainText(typed.arguments)
+        self._reason_field.setText(typed.words)
+        self._is_denying = typed.is_page_open
+        self._show_pages()
+
+    def say_place(self, place: str) -> None:
+        """More is known of how many there are."""
+        self._place.setText(place)
+        self._show_state()
 
     # The arguments
 
@@ -191,7 +214,7 @@ class ApprovalCard(Card):
         if args != self._args:
             return
         if problem is not None:
-            self._say(short_problem(problem), is_problem=True)
+            self._say(escaped(short_problem(problem)), is_problem=True)
         else:
             self._say(FITS if is_known else UNKNOWN_SCHEMA, is_problem=False)
         self._show_state()
@@ -219,14 +242,16 @@ class ApprovalCard(Card):
         args = self._args if self._args is not None else dict(self.question.args)
         # "Always" holds for the host that stands in the field; without one it would hold for all of them.
         host = host_of(args) if self.question.scope else ""
-        text = always_text(host)
+        text = always_text(escaped(host))
         self.allow_always.say(text, "This call and later ones, as long as the tool stays the same")
         self.allow_always.setToolTip(text.replace("&", "") if host else "")
         self.allow_once.setEnabled(is_sendable)
         self.allow_always.setEnabled(is_sendable and bool(host or not self.question.scope))
         is_edited = self._field.toPlainText() != self._original
-        self.restore.setVisible(is_edited and not self._is_denying)
-        self._place.setVisible(not is_edited and not self._is_denying)
+        self.restore.setVisible(is_edited)
+        self._place.setVisible(not is_edited)
+        # With nothing in it, it would still take a line of its own where the buttons fill theirs.
+        self._aside.setVisible(not self._is_denying and (is_edited or bool(self._place.text())))
         self._show_address(address_of(args) if self.question.scope else None)
 
     def _show_address(self, address: Address | None) -> None:
@@ -243,24 +268,17 @@ class ApprovalCard(Card):
     def _allow(self, *, always: bool) -> None:
         if self._args is None:
             return
-        host = host_of(self._args) if self.question.scope else ""
-        self.answer(
-            Answer(
-                "allow",
-                args=self._args if self._is_changed else None,
-                always=always,
-                words=decision_words("allow", host, always=always),
-            )
-        )
+        self.answer(Answer("allow", args=self._args if self._is_changed else None, always=always))
 
     def _on_deny(self) -> None:
         if not self._is_denying:
             self._show_reason(is_denying=True)
             return
         reason = self._reason_field.text().strip() or None
-        self.answer(Answer("deny", reason=reason, words=decision_words("deny")))
+        self.answer(Answer("deny", reason=reason))
 
     def _show_reason(self, *, is_denying: bool) -> None:
+        self.reshaping.emit()
         self._is_denying = is_denying
         self._show_pages()
         if is_denying:

@@ -1,7 +1,8 @@
 """Reads a call's arguments as a person edits them, and takes an address apart.
 
-Invariant: pure, no Qt; nothing is read in two ways: a key that stands twice, `NaN`, or anything but an
-object is refused, so that what a person reads is what is sent.
+Invariant: pure, no Qt; what a person reads is what is sent. Nothing is read in two ways: a key that stands
+twice, `NaN`, or anything but an object is refused. What is not seen, or turns the direction of what stands
+beside it, is shown as an escape.
 """
 
 import json
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from sophos_desktop.shell.transcript.drawable_text import drawable_code
+from sophos_desktop.shell.transcript.drawable_text import escaped
 
 _LINE = 160
 
@@ -21,12 +22,12 @@ class ArgumentsUnreadable(ValueError):
 
 def pretty_arguments(args: Mapping[str, Any]) -> str:
     """Arguments as they stand in the field."""
-    return json.dumps(dict(args), ensure_ascii=False, indent=2, default=str)
+    return escaped(json.dumps(dict(args), ensure_ascii=False, indent=2, default=str))
 
 
 def short_arguments(args: Mapping[str, Any]) -> str:
     """Arguments to be read only: on one line if that is not long."""
-    line = json.dumps(dict(args), ensure_ascii=False, default=str)
+    line = escaped(json.dumps(dict(args), ensure_ascii=False, default=str))
     return line if len(line) <= _LINE else pretty_arguments(args)
 
 
@@ -54,7 +55,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
-        raise ArgumentsUnreadable(f"“{twice}” stands there twice")
+        raise ArgumentsUnreadable(f"“{escaped(twice)}” stands there twice")
     return found
 
 
@@ -77,22 +78,25 @@ class Address:
 
 
 def address_of(args: Mapping[str, Any]) -> Address | None:
-    """The address in `url`, drawable, marks that turn the direction of writing shown as such; None without
-    one."""
+    """The address in `url`, with escapes for what is not seen in it; None without one."""
     text = args.get("url")
     if not isinstance(text, str):
         return None
-    shown = drawable_code(text).replace("\n", "\ufffd").replace("\r", "\ufffd").replace("\t", "\ufffd")
     host = host_of(args)
-    mark = shown.find("://")
+    mark = text.find("://")
     authority = mark + 3 if mark >= 0 else 0
-    end = min((at for at in (shown.find(sign, authority) for sign in "/?#\\") if at >= 0), default=len(shown))
+    end = min((at for at in (text.find(sign, authority) for sign in "/?#\\") if at >= 0), default=len(text))
     # What stands before the last @ is a name, however much it looks like a host.
-    start = shown.rfind("@", authority, end) + 1 or authority
-    at = shown.lower().find(host, start, end) if host else -1
+    start = text.rfind("@", authority, end) + 1 or authority
+    at = text.lower().find(host, start, end) if host else -1
     if at < 0:
-        return Address(shown, "", "")
-    return Address(shown[:at], shown[at : at + len(host)], shown[at + len(host) :])
+        return Address(_on_one_line(text), "", "")
+    parts = (text[:at], text[at : at + len(host)], text[at + len(host) :])
+    return Address(*(_on_one_line(part) for part in parts))
+
+
+def _on_one_line(text: str) -> str:
+    return escaped(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def host_of(args: Mapping[str, Any]) -> str:

@@ -1,32 +1,38 @@
 """A question about one tool call as a card: a head that says which, a body that says what and offers answers.
 
-Invariant: a card never takes the focus by itself; it answers once, keeps its place and height when it is
-decided, and says then what was decided.
+Invariant: a card never takes the focus by itself, and it answers once. What was typed into it is in its
+fields; who takes the card away while its question is open keeps that as `typed`.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QShowEvent
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QMoveEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from sophos_desktop.core.domain.ports import DecisionKind
 from sophos_desktop.shell.chat.cards.card_words import wants_to_run
 from sophos_desktop.shell.chat.cards.careful_button import CarefulButton, Readiness
+from sophos_desktop.shell.chat.cards.fields import GrowingField
 from sophos_desktop.shell.chat.cards.wrapping_row import WrappingRow
 from sophos_desktop.shell.facade import PendingDecision
 from sophos_desktop.shell.theme.follower import Theme
-from sophos_desktop.shell.theme.fonts import role_font
-from sophos_desktop.shell.theme.icons import Mark, icon, paint_mark
+from sophos_desktop.shell.theme.fonts import role_font, row_height
+from sophos_desktop.shell.theme.icons import Mark, icon
 from sophos_desktop.shell.theme.type_scale import TYPE
+from sophos_desktop.shell.transcript.cards.parts import MarkView
 from sophos_desktop.shell.transcript.drawable_text import drawable_code
+from sophos_desktop.shell.transcript.transcript_model import TranscriptMessage
+
+__all__ = ["Answer", "Card", "MarkView", "Typed", "set_property"]
 
 _HEAD = 36
 _CHEVRON, _MARK = 14, 16
 _BY_TAB = Qt.FocusPolicy.TabFocus
-_DECIDED = {"deny": Mark.DENIED, "skip": Mark.SKIPPED, "run-again": Mark.AGAIN}
+_LINE = 1
+_LEFT, _TOP, _RIGHT, _BOTTOM = 30, 10, 12, 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,29 +44,16 @@ class Answer:
     reason: str | None = None
     result: str | None = None
     always: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """What a person put into a card and did not send: changed arguments (None: as they were), other words,
+    and whether the page for these is open."""
+
+    arguments: str | None = None
     words: str = ""
-
-
-class MarkView(QWidget):
-    """An icon in a token's colour; belongs to its part of the card."""
-
-    def __init__(self, mark: Mark, colour: str, size: int, theme: Theme, parent: QWidget) -> None:
-        """Paints with the theme in force, so that it needs to hear of no change."""
-        super().__init__(parent)
-        self._mark, self._colour, self._theme = mark, colour, theme
-        self.setFixedSize(size, size)
-
-    def show_mark(self, mark: Mark, colour: str) -> None:
-        """Another icon."""
-        self._mark, self._colour = mark, colour
-        self.update()
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        """The icon, as large as the widget."""
-        painter = QPainter(self)
-        colour = QColor(getattr(self._theme.tokens, self._colour))
-        paint_mark(painter, self._mark, QRectF(self.rect()), colour)
-        painter.end()
+    is_page_open: bool = False
 
 
 def set_property(widget: QWidget, name: str, value: str) -> None:
@@ -72,9 +65,11 @@ def set_property(widget: QWidget, name: str, value: str) -> None:
 
 
 class Card(QFrame):
-    """Lives as long as its question is on the screen."""
+    """Lives as long as its question is open."""
 
     answered = Signal(object)  # Answer
+    reshaping = Signal()  # it is about to have another height by what the person did
+    reveal_wanted = Signal(object)  # the part of it that a key was meant for, out of the view
 
     def __init__(
         self,
@@ -91,34 +86,69 @@ class Card(QFrame):
         self.setProperty("part", "card")
         self.question = question
         self.theme = theme
+        self.fields: list[GrowingField] = []
         self._readiness = readiness
-        self._is_locked = False
-        self._settled = ""
+        self._is_locked = self._is_in_view = False
+        self._focus_before: QWidget | None = None
+        self._before_press: tuple[float | None, int] = (None, 0)  # when, and where it stood then
         self.setAccessibleName(wants_to_run(question.server, question.tool))
         self.setAccessibleDescription(question.reason)
         self.body = QWidget(self)
         self.lines = QVBoxLayout(self.body)
-        self.lines.setContentsMargins(30, 10, 12, 12)
+        self.lines.setContentsMargins(_LEFT, _TOP, _RIGHT, _BOTTOM)
         self.lines.setSpacing(6)
         self._head = self._make_head(*state)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(1, 1, 1, 1)
-        column.setSpacing(0)
-        column.addWidget(self._head)
-        column.addWidget(self.body)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)  # the line of the style sheet is around it
+        self._column.setSpacing(0)
+        self._column.addWidget(self._head)
+        self._column.addWidget(self.body)
+        self._show_fold()
+        theme.changed.connect(self._on_theme_changed)
+        self._on_theme_changed()
+
+    @property
+    def typed(self) -> Typed:
+        """What the person put into it so far."""
+        return Typed()
+
+    def put_back(self, typed: Typed) -> None:
+        """What was put into a card of the same question before."""
+
+    def say_place(self, place: str) -> None:
+        """Which of how many it is, in words."""
+
+    def give_mnemonics(self, *, are_given: bool, decide_from_outside: bool) -> None:
+        """Whether its buttons have them, and whether one decides while the keyboard is elsewhere."""
+        for button in self.findChildren(CarefulButton):
+            button.give_mnemonic(is_given=are_given, decides_from_outside=decide_from_outside)
+
+    def show_message(self, _message: TranscriptMessage) -> None:
+        """Its question says all that it shows."""
+
+    def hasHeightForWidth(self) -> bool:
+        """Words are broken at the width."""
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        """Of what is shown of it."""
+        for field in self.fields:
+            field.lay_out_for(width - 2 * _LINE - _LEFT - _RIGHT)
+        self._column.invalidate()
+        if self._column.hasHeightForWidth():
+            return self._column.totalHeightForWidth(width)
+        return self._column.totalSizeHint().height()
 
     def _make_head(self, mark: Mark, word: str) -> QFrame:
         head = QFrame(self)
         head.setProperty("part", "cardHead")
-        head.setFixedHeight(_HEAD)
+        head.setFixedHeight(row_height(_HEAD))
         self._chevron = QToolButton(head)
         self._chevron.setObjectName(self.objectName() + "Fold")
         self._chevron.setProperty("quiet", "true")
         self._chevron.setFixedSize(20, 24)
         self._chevron.setIconSize(QSize(_CHEVRON, _CHEVRON))
         self._chevron.clicked.connect(self._on_fold)
-        self._state_mark = MarkView(mark, "warning", _MARK, self.theme, head)
-        self._state = self.label(word, "state", head)
         tool = self.label(drawable_code(self.question.tool), "tool", head)
         tool.setFont(role_font(TYPE.tool_name))
         row = QHBoxLayout(head)
@@ -129,10 +159,9 @@ class Card(QFrame):
         row.addWidget(self.label(drawable_code(self.question.server), "server", head))
         row.addWidget(tool)
         row.addStretch(1)
-        row.addWidget(self._state_mark)
+        row.addWidget(MarkView(mark, "warning", _MARK, self.theme, head))
         row.addSpacing(-4)
-        row.addWidget(self._state)
-        self._show_fold()
+        row.addWidget(self.label(word, "state", head))
         return head
 
     def label(self, text: str, part: str, parent: QWidget | None = None) -> QLabel:
@@ -145,8 +174,9 @@ class Card(QFrame):
 
     def button(self, name: str, text: str, description: str, *, primary: bool = False) -> CarefulButton:
         """A button that answers, or leads to an answer."""
-        made = CarefulButton(name, text, self._readiness, self.body)
+        made = CarefulButton(name, text, self._readiness, self.body, self)
         made.say(text, description)
+        made.unseen_pressed.connect(lambda: self.reveal_wanted.emit(made))
         if primary:
             made.setProperty("primary", "true")
         return made
@@ -176,23 +206,25 @@ class Card(QFrame):
     @property
     def is_open(self) -> bool:
         """True while nobody answered."""
-        return not self._is_locked and not self._settled
-
-    @property
-    def settled(self) -> str:
-        """What was decided, in words; empty before."""
-        return self._settled
+        return not self._is_locked
 
     @property
     def takes_keys(self) -> bool:
         """True once its buttons hear keys."""
-        return all(button.takes_keys for button in self.findChildren(CarefulButton))
+        return all(button.takes_keys for button in self.findChildren(CarefulButton) if button.isVisible())
+
+    @property
+    def had_focus(self) -> bool:
+        """It was answered by somebody whose keyboard was in it."""
+        return self._focus_before is not None
 
     def answer(self, answer: Answer) -> None:
         """Say what was chosen, once."""
         if self.is_open:
             self._is_locked = True
             self._readiness.note_press()
+            focus = self.window().focusWidget()
+            self._focus_before = focus if focus is not None and self.isAncestorOf(focus) else None
             self.body.setEnabled(False)
             self.answered.emit(answer)
 
@@ -200,21 +232,49 @@ class Card(QFrame):
         """The answer was not taken: ask again."""
         self._is_locked = False
         self.body.setEnabled(True)
+        if self._focus_before is not None and self.window().focusWidget() is None:
+            self._focus_before.setFocus(Qt.FocusReason.TabFocusReason)
+        self._focus_before = None
 
-    def settle(self, answer: Answer) -> None:
-        """It is decided."""
-        words = self._settled = answer.words
+    def withdraw(self) -> None:
+        """The question is not open any more, and the card goes soon."""
+        self._is_locked = True
         self.body.setEnabled(False)
-        for part in (self, self._head, self._state):
-            set_property(part, "settled", "true")
-        self._state.setText(words)
-        self._state_mark.show_mark(_DECIDED.get(answer.kind, Mark.DONE), "text_2")
-        self.setAccessibleName(f"{self.question.server} · {self.question.tool}: {words}")
+
+    def take_focus(self) -> None:
+        """The person comes here from the question before; nothing decides at once."""
+        self._chevron.setFocus(Qt.FocusReason.TabFocusReason)
+
+    # Its place
 
     def showEvent(self, event: QShowEvent) -> None:
-        """From now on a person can see what is asked."""
+        """It may be in the view."""
         super().showEvent(event)
-        self._appear()
+        self._look()
+
+    def moveEvent(self, event: QMoveEvent) -> None:
+        """It may have come into the view, or under the pointer."""
+        super().moveEvent(event)
+        self._look()
+        pressed_at = self._readiness.pressed_at
+        if pressed_at is not None and self._readiness.was_just_pressed:
+            if self._before_press[0] != pressed_at:
+                self._before_press = (pressed_at, event.oldPos().y())
+            for button in self.findChildren(CarefulButton):
+                button.note_displaced(is_displaced=self.y() != self._before_press[1])
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """It may reach into the view."""
+        super().resizeEvent(event)
+        self._look()
+
+    def _look(self) -> None:
+        was_in_view = self._is_in_view
+        parent = self.parentWidget()
+        is_inside = parent is not None and parent.rect().intersects(self.geometry())
+        self._is_in_view = self.isVisible() and is_inside
+        if self._is_in_view and not was_in_view:
+            self._appear()
 
     def arm(self) -> None:
         """What stands here now was not there when the person pressed."""
@@ -226,14 +286,19 @@ class Card(QFrame):
             button.appear()
 
     def _on_fold(self) -> None:
+        self.reshaping.emit()
         self.body.setVisible(self.body.isHidden())
         self._show_fold()
+        self.updateGeometry()
 
     def _show_fold(self) -> None:
         is_shut = self.body.isHidden()
-        self._chevron.setIcon(icon(Mark.SHUT if is_shut else Mark.OPEN, self.theme))
         words = "Show this question" if is_shut else "Hide this question"
+        self._chevron.setIcon(icon(Mark.SHUT if is_shut else Mark.OPEN, self.theme))
         self._chevron.setAccessibleName(words)
         self._chevron.setToolTip(words)
-        if self._settled == "" and hasattr(self, "_head"):
-            set_property(self._head, "shut", "true" if is_shut else "false")
+        set_property(self._head, "shut", "true" if is_shut else "false")
+
+    def _on_theme_changed(self) -> None:
+        self._head.setFixedHeight(row_height(_HEAD))
+        self.updateGeometry()

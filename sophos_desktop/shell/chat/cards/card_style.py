@@ -1,31 +1,27 @@
-"""The style sheet of cards and of what stands between transcript and composer.
+"""The style sheet of questions and of what stands between transcript and composer.
 
-Invariant: a pure function of the tokens; the rules reach only into the part that they are set on.
+Invariant: a pure function of the tokens; the rules reach only into the parts that they name.
 """
 
 from sophos_desktop.shell.theme.tokens import Tokens
 
 
 def card_style(t: Tokens) -> str:
-    """The rules of the column of cards."""
+    """The rules of a card that asks."""
     m, type_ = t.measures, t.type
     code = f"font-size: {type_.code.size}px;"
     return f"""
-#cardColumn, #cardColumn > QWidget, #cardRows {{ background: {t.paper}; border: none; }}
 QFrame[part="card"] {{ background: {t.raised}; border: 1px solid {t.warning_line};
   border-radius: {m.card_radius}px; }}
-QFrame[part="card"][settled="true"] {{ border-color: {t.border_strong}; }}
 QFrame[part="cardHead"] {{ background: {t.warning_soft}; border: none;
   border-bottom: 1px solid {t.warning_line};
   border-top-left-radius: {m.card_radius - 1}px; border-top-right-radius: {m.card_radius - 1}px; }}
 QFrame[part="cardHead"][shut="true"] {{ border-bottom: none;
   border-bottom-left-radius: {m.card_radius - 1}px; border-bottom-right-radius: {m.card_radius - 1}px; }}
-QFrame[part="cardHead"][settled="true"] {{ background: {t.raised}; border-bottom-color: {t.border}; }}
 QFrame[part="card"] QLabel {{ background: transparent; border: none; color: {t.text}; }}
 QFrame[part="card"] QLabel[part="server"] {{ color: {t.text_2}; }}
 QFrame[part="card"] QLabel[part="tool"] {{ {code} font-weight: {type_.tool_name.weight}; }}
 QFrame[part="card"] QLabel[part="state"] {{ color: {t.warning}; }}
-QFrame[part="card"] QLabel[part="state"][settled="true"] {{ color: {t.text_2}; }}
 QFrame[part="card"] QLabel[part="question"] {{ font-weight: {type_.title.weight}; }}
 QFrame[part="card"] QLabel[part="note"] {{ color: {t.text_2}; }}
 QFrame[part="card"] QLabel[part="small"] {{ color: {t.text_2}; font-size: {type_.small.size}px; }}
@@ -50,9 +46,9 @@ QFrame[part="card"] QPushButton[link="true"] {{ background: transparent; border:
 def asking_style(t: Tokens) -> str:
     """A question above the composer: raised, with the line of what it is about."""
     return f"""
-QFrame[tone="warning"] {{ background: {t.raised}; border: 1px solid {t.warning_line};
+#waitingQuestion[tone="warning"] {{ background: {t.raised}; border: 1px solid {t.warning_line};
   border-radius: {t.measures.card_radius}px; }}
-QFrame[tone="warning"] QLabel[part="title"] {{ color: {t.text}; font-weight: 400; }}
+#waitingQuestion[tone="warning"] QLabel[part="title"] {{ color: {t.text}; font-weight: 400; }}
 """
 
 

@@ -41,18 +41,16 @@ def known_of(began: datetime | None, now: datetime) -> str:
     return f"The call was sent {when} and no result was recorded. It may have run."
 
 
-def decision_words(kind: DecisionKind, host: str = "", *, always: bool = False) -> str:
-    """What was decided."""
-    if kind == "allow" and always:
-        return f"Always allowed for {host}" if host else "Always allowed"
-    words: dict[DecisionKind, str] = {
-        "allow": "Allowed once",
-        "deny": "Denied by you",
-        "run-again": "Runs again",
-        "skip": "Skipped",
-        "result": "Result entered",
+def decided_status(kind: DecisionKind) -> str:
+    """What is said of a call from its decision on until it goes on (see CallState)."""
+    statuses: dict[DecisionKind, str] = {
+        "allow": "allowed",
+        "deny": "denied",
+        "run-again": "again",
+        "skip": "skipped",
+        "result": "entered",
     }
-    return words[kind]
+    return statuses[kind]
 
 
 def short_problem(problem: str) -> str:

@@ -4,9 +4,11 @@ Invariant: Tab leaves a field, Escape leaves what it was opened for, and Enter b
 the line is done; none of these keys goes further.
 """
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QSizePolicy, QWidget
+
+from sophos_desktop.shell.transcript.drawable_text import escaped
 
 _FRAME = 12  # padding and line, above and below
 
@@ -47,6 +49,11 @@ class GrowingField(QPlainTextEdit):
         if (self.minimumHeight(), self.maximumHeight()) != (wanted, wanted):
             self.setFixedHeight(wanted)
 
+    def lay_out_for(self, width: int) -> None:
+        """Be as high as is right at a width that is about to come."""
+        if self.isVisible() and width != self.width():
+            self.resize(max(1, width), self.height())
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Another width wraps other lines."""
         super().resizeEvent(event)
@@ -66,6 +73,25 @@ class GrowingField(QPlainTextEdit):
             self.left.emit()
             return
         super().keyPressEvent(event)
+
+
+class ArgumentsField(GrowingField):
+    """Holds JSON: runs from left to right whatever is in it, and what is pasted can be seen."""
+
+    def __init__(
+        self, name: str, font: QFont, fewest: int, most: int, parent: QWidget, *, frame: int = _FRAME
+    ) -> None:
+        """As the others."""
+        super().__init__(name, font, fewest, most, parent, frame=frame)
+        option = self.document().defaultTextOption()
+        option.setTextDirection(Qt.LayoutDirection.LeftToRight)
+        self.document().setDefaultTextOption(option)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """With escapes for what is not seen or turns the direction."""
+        if source.hasText():
+            self.textCursor().insertText(escaped(source.text()))
+            self.ensureCursorVisible()
 
 
 class ReasonField(QLineEdit):

@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QWidget
 
 from sophos_desktop.core.domain.ports import DecisionKind
 from sophos_desktop.shell.chat.cards.arguments import short_arguments
-from sophos_desktop.shell.chat.cards.card import Answer, Card
-from sophos_desktop.shell.chat.cards.card_words import RESULT_LABEL, UNCERTAIN, decision_words, known_of
+from sophos_desktop.shell.chat.cards.card import Answer, Card, Typed
+from sophos_desktop.shell.chat.cards.card_words import RESULT_LABEL, UNCERTAIN, known_of
 from sophos_desktop.shell.chat.cards.careful_button import Readiness
-from sophos_desktop.shell.chat.cards.fields import GrowingField
+from sophos_desktop.shell.chat.cards.fields import ArgumentsField, GrowingField
 from sophos_desktop.shell.chat.cards.json_colours import JsonColours
 from sophos_desktop.shell.facade import PendingDecision
 from sophos_desktop.shell.theme.follower import Theme
@@ -25,7 +25,7 @@ _MOST_LINES = 8
 
 
 class UncertainCard(Card):
-    """Lives as long as its question is on the screen."""
+    """Lives as long as its question is open."""
 
     def __init__(
         self, question: PendingDecision, readiness: Readiness, theme: Theme, parent: QWidget
@@ -36,7 +36,7 @@ class UncertainCard(Card):
         self._known = self.label(known_of(None, datetime.now().astimezone()), "known")
         self._known.setObjectName("uncertainKnown")
         self._known.setWordWrap(True)
-        self._args = GrowingField(
+        self._args = ArgumentsField(
             "uncertainArguments", role_font(TYPE.code), 1, _MOST_LINES, self.body, frame=4
         )
         self._args.setAccessibleName("Arguments")
@@ -58,6 +58,7 @@ class UncertainCard(Card):
         self._result_label.setBuddy(self._result)
         for part in (self._known, self._args, self._result_label, self._result):
             self.lines.addWidget(part)
+        self.fields += (self._args, self._result)
 
     def _make_buttons(self) -> None:
         what = f"{self.question.tool} of {self.question.server}"
@@ -82,6 +83,16 @@ class UncertainCard(Card):
         self._result.textChanged.connect(self._on_result_edited)
         self.save.clicked.connect(self._on_save)
 
+    @property
+    def typed(self) -> Typed:
+        """The result that is being entered."""
+        return Typed(words=self._result.toPlainText(), is_page_open=not self._result.isHidden())
+
+    def put_back(self, typed: Typed) -> None:
+        """As it was before the card was taken away."""
+        self._result.setPlainText(typed.words)
+        self._show_pages(is_entering=typed.is_page_open)
+
     def say_began(self, began: datetime | None) -> None:
         """When the call was sent, if the trace knows it."""
         words = known_of(began, datetime.now().astimezone())
@@ -89,7 +100,7 @@ class UncertainCard(Card):
         self.setAccessibleDescription(words)
 
     def _choose(self, kind: DecisionKind, result: str | None = None) -> None:
-        self.answer(Answer(kind, result=result, words=decision_words(kind)))
+        self.answer(Answer(kind, result=result))
 
     def _on_result_edited(self) -> None:
         self.save.setEnabled(bool(self._result.toPlainText().strip()))
@@ -98,6 +109,7 @@ class UncertainCard(Card):
         self._choose("result", self._result.toPlainText())
 
     def _show_result(self, *, is_entering: bool) -> None:
+        self.reshaping.emit()
         self._show_pages(is_entering=is_entering)
         if is_entering:
             self._result.setFocus(Qt.FocusReason.OtherFocusReason)

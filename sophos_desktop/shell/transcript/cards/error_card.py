@@ -3,6 +3,7 @@
 Invariant: a card without an action has no button; its whole text is its accessible name.
 """
 
+import re
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
@@ -14,12 +15,14 @@ from sophos_desktop.shell.theme.fonts import code_font
 from sophos_desktop.shell.theme.icons import Mark
 from sophos_desktop.shell.theme.type_scale import TYPE, TypeRole
 from sophos_desktop.shell.transcript.cards.parts import MarkView, Rounded, Words, on_click
-from sophos_desktop.shell.transcript.drawable_text import drawable
+from sophos_desktop.shell.transcript.drawable_text import drawable_code
 from sophos_desktop.shell.transcript.transcript_model import TranscriptMessage
 from sophos_desktop.shell.widgets.words import breakable
 
 _CODE = TypeRole(TYPE.badge.size, TYPE.badge.line, is_code=True)
 _ICON = 18
+_CODE_WORDS = re.compile(r"`([^`\n]+)`")
+_LONG = 40  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +61,13 @@ class ErrorCard(Rounded):
         on_click(self._button, lambda: self.acted.emit(self._facts.action_name))
         for label in (self._title, self._remedy):
             label.setWordWrap(True)
-        head = QHBoxLayout()
-        head.setSpacing(8)
-        head.addWidget(self._title)
-        head.addWidget(self._code, 1)
+        self._head = QHBoxLayout()
+        self._head.setSpacing(8)
+        self._head.addWidget(self._title)
+        self._head.addWidget(self._code)
         words = QVBoxLayout()
         words.setSpacing(0)
-        words.addLayout(head)
+        words.addLayout(self._head)
         words.addWidget(self._remedy)
         row = QHBoxLayout(self)
         row.setContentsMargins(17, 13, 13, 13)
@@ -81,16 +84,22 @@ class ErrorCard(Rounded):
     def show_facts(self, facts: ErrorFacts) -> None:
         """What it says."""
         self._facts = facts
-        self._title.setText(breakable(drawable(facts.title)))
-        self._title.setWordWrap(len(facts.title) > 40)
+        title, remedy = _in_words(facts.title), _in_words(facts.remedy)
+        is_long = len(title) > _LONG
+        self._title.setText(breakable(drawable_code(title)))
+        self._title.setWordWrap(is_long)
+        # A title that wraps asks for less than there is, and would leave the rest to the code.
+        self._head.setStretch(0, 1 if is_long else 0)
+        self._head.setStretch(1, 0 if is_long else 1)
+        self._head.setAlignment(self._code, Qt.AlignmentFlag.AlignTop if is_long else Qt.AlignmentFlag(0))
         self._code.setText(facts.code)
         self._code.setVisible(bool(facts.code))
-        self._remedy.setText(breakable(drawable(facts.remedy)))
+        self._remedy.setText(breakable(drawable_code(remedy)))
         self._remedy.setVisible(bool(facts.remedy))
         self._button.setText(facts.action)
         self._button.setAccessibleName(facts.action)
         self._button.setVisible(bool(facts.action))
-        parts = (facts.title, facts.remedy, facts.code)
+        parts = (title, remedy, facts.code)
         self.setAccessibleName("Error: " + ". ".join(part.rstrip(".") for part in parts if part))
         self.updateGeometry()
 
@@ -98,3 +107,8 @@ class ErrorCard(Rounded):
     def action_button(self) -> QPushButton:
         """The button."""
         return self._button
+
+
+def _in_words(text: str) -> str:
+    """What stands between backticks in quotation marks: a card knows no Markdown."""
+    return _CODE_WORDS.sub(r"“\1”", text)

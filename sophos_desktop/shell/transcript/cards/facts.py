@@ -11,7 +11,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from sophos_desktop.shell.theme.icons import Mark
-from sophos_desktop.shell.transcript.drawable_text import drawable_code
+from sophos_desktop.shell.transcript.drawable_text import escaped
 
 _LONGEST_ARGUMENT = 200
 
@@ -21,6 +21,9 @@ class CallState(Enum):
 
     WAITING = "waiting"  # its turn has not come
     ASKED = "asked"  # the user is asked whether it may run
+    ALLOWED = "allowed"  # the user was asked, and it runs once all are decided
+    AGAIN = "again"  # the same, of a call that may have run before
+    ENTERED = "entered"  # the user knows its result
     RUNNING = "running"
     DONE = "ok"
     FAILED = "error"
@@ -43,6 +46,9 @@ class StateLook:
 LOOKS: Final[Mapping[CallState, StateLook]] = {
     CallState.WAITING: StateLook(Mark.QUEUED, "Waiting", "text_2"),
     CallState.ASKED: StateLook(Mark.WAITING, "Waiting for you", "warning", "warning_line"),
+    CallState.ALLOWED: StateLook(Mark.RESUME, "Allowed by you", "text_2"),
+    CallState.AGAIN: StateLook(Mark.AGAIN, "Runs again", "text_2"),
+    CallState.ENTERED: StateLook(Mark.WRITING, "Result entered", "text_2"),
     CallState.RUNNING: StateLook(Mark.RUNNING, "Running", "accent"),
     CallState.DONE: StateLook(Mark.DONE, "Done", "success"),
     CallState.FAILED: StateLook(Mark.FAILED, "Failed", "danger"),
@@ -142,7 +148,7 @@ def short_argument(arguments: str) -> str:
     found = _first_scalar(value, 4)
     if found is None:
         return ""
-    text = " ".join(drawable_code(str(found)[:_LONGEST_ARGUMENT]).split())
+    text = escaped(" ".join(str(found)[:_LONGEST_ARGUMENT].split()))
     if "://" in text:
         host = _host(text)
         if host:

@@ -1,7 +1,7 @@
 """Lays a JSON value out as lines that can be folded, and finds its colours.
 
 Invariant: pure, no Qt. What fits into the width stays on one line; a folded part says how much is in it; the
-same value, width and folds give the same lines.
+same value, width and folds give the same lines. What is not seen stands there as an escape.
 """
 
 import json
@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from typing import Any, Final
+
+from sophos_desktop.shell.transcript.drawable_text import escaped
 
 Path = tuple[int, ...]
 LARGEST: Final = 256 * 1024  # characters; longer text is shown as it is
@@ -127,6 +129,7 @@ def _fitting(value: Any, room: int) -> str | None:
     parts: list[str] = []
     used = 0
     for part in json.JSONEncoder(ensure_ascii=False).iterencode(value):
+        part = escaped(part)
         used += len(part)
         if used > room:
             return None
@@ -152,7 +155,7 @@ def _compact(whole: str, columns: int) -> str | None:
 def _scalar(value: Any) -> str:
     if isinstance(value, str) and len(value) > _SCALAR_LIMIT:
         value = value[:_SCALAR_LIMIT] + "…"
-    return json.dumps(value, ensure_ascii=False)
+    return escaped(json.dumps(value, ensure_ascii=False))
 
 
 def _count(value: dict[str, Any] | list[Any]) -> str:

@@ -6,11 +6,11 @@ and can always be reached by Tab.
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QEnterEvent, QFontMetricsF, QPainter, QPaintEvent
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QMenu, QPushButton, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from sophos_desktop.core.domain.conversation import MessageState
 from sophos_desktop.shell.theme.follower import Theme
-from sophos_desktop.shell.theme.fonts import role_font
+from sophos_desktop.shell.theme.fonts import role_font, row_height
 from sophos_desktop.shell.theme.icons import Mark, paint_mark
 from sophos_desktop.shell.theme.measures import MEASURES
 from sophos_desktop.shell.theme.type_scale import TYPE
@@ -18,8 +18,9 @@ from sophos_desktop.shell.transcript.cards.facts import MetaFacts
 from sophos_desktop.shell.transcript.cards.meta_words import meta_facts
 from sophos_desktop.shell.transcript.cards.parts import icon_button, on_click
 from sophos_desktop.shell.transcript.transcript_model import TranscriptMessage
+from sophos_desktop.shell.widgets.floating_menu import FloatingMenu
 
-HEIGHT = 24
+_HEIGHT = 24
 COPY_MARKDOWN, COPY_TEXT, AGAIN, READ, CONTINUE = (
     "copy-markdown",
     "copy-text",
@@ -66,7 +67,11 @@ class MetaLine(QWidget):
             button.installEventFilter(self)
         self.resume.hide()
         self._show_buttons()
-        theme.changed.connect(self.update)
+        theme.changed.connect(self._on_theme_changed)
+
+    def _on_theme_changed(self) -> None:
+        self.updateGeometry()
+        self.update()
 
     @property
     def _quiet_buttons(self) -> tuple[QToolButton, ...]:
@@ -96,7 +101,9 @@ class MetaLine(QWidget):
 
     def sizeHint(self) -> QSize:
         """24 high; a button with words needs 28."""
-        return QSize(400, HEIGHT if self.resume.isHidden() else MEASURES.button_in_row)
+        if self.resume.isHidden():
+            return QSize(400, row_height(_HEIGHT, TYPE.small))
+        return QSize(400, row_height(MEASURES.button_in_row))
 
     # The buttons are not hidden, since what is hidden cannot take the focus: they are drawn as nothing.
 
@@ -134,7 +141,7 @@ class MetaLine(QWidget):
         self._show_buttons()
 
     def _on_more(self) -> None:
-        menu = QMenu(self)
+        menu = FloatingMenu("", self._theme, self)
         menu.setObjectName("answerMenu")
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         entries = [

@@ -13,7 +13,7 @@ from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.icons import Mark
 from sophos_desktop.shell.theme.type_scale import TYPE
 from sophos_desktop.shell.transcript.cards.parts import MarkView, Words
-from sophos_desktop.shell.transcript.drawable_text import drawable
+from sophos_desktop.shell.transcript.drawable_text import drawable_code
 from sophos_desktop.shell.transcript.transcript_model import TranscriptMessage
 from sophos_desktop.shell.widgets.words import breakable
 
@@ -47,7 +47,7 @@ class NoticeLine(QWidget):
         self._mark = MarkView(Mark.NOTICE, "text_2", _MARK, theme, self)
         self._words = Words("", TYPE.small, "text_2", theme, self, selectable=True)
         self._words.setWordWrap(True)
-        self._words.setMinimumHeight(TYPE.small.line)
+        self._words.setMinimumHeight(theme.tokens.type.small.line)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 4, 0, 4)
         row.setSpacing(8)
@@ -64,6 +64,6 @@ class NoticeLine(QWidget):
         if isinstance(message.payload, NoticeFacts):
             mark, colour = message.payload.kind.value
             self._mark.show_mark(mark, colour)
-            self._words.setText(breakable(drawable(message.payload.text)))
+            self._words.setText(breakable(drawable_code(message.payload.text)))
             self.setAccessibleName(message.payload.text)
             self.updateGeometry()

@@ -6,11 +6,11 @@ Invariant: each paints with the theme in force, so that a change of theme needs 
 from collections.abc import Callable
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QFrame, QLabel, QSizePolicy, QToolButton, QWidget
 
 from sophos_desktop.shell.theme.follower import Theme
-from sophos_desktop.shell.theme.fonts import role_font
+from sophos_desktop.shell.theme.fonts import role_font, role_size, row_height
 from sophos_desktop.shell.theme.icons import Mark, icon, paint_mark
 from sophos_desktop.shell.theme.measures import MEASURES
 from sophos_desktop.shell.theme.type_scale import TYPE, TypeRole
@@ -123,11 +123,11 @@ class Words(QLabel):
             self._style()
 
     def _style(self) -> None:
-        role, colour = self._role, getattr(self._theme.tokens, self._colour)
+        size, colour = role_size(self._role), getattr(self._theme.tokens, self._colour)
         # The window's style sheet sets sizes of labels in some places, so the font stands here too.
         self.setStyleSheet(
-            f"background: transparent; border: none; color: {colour}; font-size: {role.size}px;"
-            f" font-weight: {role.weight};"
+            f"background: transparent; border: none; color: {colour}; font-size: {size}px;"
+            f" font-weight: {self._role.weight};"
         )
 
 
@@ -145,10 +145,12 @@ class LinkButton(QAbstractButton):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self._theme = theme
+        theme.changed.connect(self.updateGeometry)
 
     def sizeHint(self) -> QSize:
         """As wide as its words."""
-        return QSize(self.fontMetrics().horizontalAdvance(self.text()) + 1, MEASURES.icon_button_in_bar)
+        width = QFontMetrics(role_font(TYPE.small)).horizontalAdvance(self.text()) + 1
+        return QSize(width, row_height(MEASURES.icon_button_in_bar, TYPE.small))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """The words."""

@@ -25,7 +25,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from sophos_desktop.shell.theme.follower import Theme
-from sophos_desktop.shell.theme.fonts import role_font
+from sophos_desktop.shell.theme.fonts import role_font, role_line, role_size
 from sophos_desktop.shell.theme.type_scale import TYPE
 from sophos_desktop.shell.transcript.built import text_rectangles
 from sophos_desktop.shell.transcript.drawable_text import drawable
@@ -56,7 +56,18 @@ class ProseLines(QWidget):
         self._cursor = QTextCursor(self._document)
         self._matches: Sequence[tuple[int, int]] = ()
         self._current_match = -1
-        theme.changed.connect(self.update)
+        theme.changed.connect(self._on_theme_changed)
+
+    def _on_theme_changed(self) -> None:
+        if self._document.defaultFont().pixelSize() != role_size(TYPE.interface):
+            self._document.setDefaultFont(role_font(TYPE.interface))
+            block = QTextBlockFormat()
+            block.setLineHeight(role_line(TYPE.interface), QTextBlockFormat.LineHeightTypes.FixedHeight.value)
+            cursor = QTextCursor(self._document)
+            cursor.select(QTextCursor.SelectionType.Document)
+            cursor.mergeBlockFormat(block)
+            self.updateGeometry()
+        self.update()
 
     @property
     def text(self) -> str:
@@ -76,7 +87,7 @@ class ProseLines(QWidget):
         else:
             self._document.clear()
             block = QTextBlockFormat()
-            block.setLineHeight(TYPE.interface.line, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
+            block.setLineHeight(role_line(TYPE.interface), QTextBlockFormat.LineHeightTypes.FixedHeight.value)
             cursor.setBlockFormat(block)
             cursor.insertText(drawable(text.strip("\n")))
             self._cursor = QTextCursor(self._document)
@@ -101,7 +112,9 @@ class ProseLines(QWidget):
         self._set_width(self.width())
         unit = _units(self.shown_text(), position)
         found = text_rectangles(self._document, unit, unit + 1)
-        return found[0].translated(self._origin).toRect() if found else QRect(0, 0, 1, TYPE.interface.line)
+        return (
+            found[0].translated(self._origin).toRect() if found else QRect(0, 0, 1, role_line(TYPE.interface))
+        )
 
     @property
     def _origin(self) -> QPointF:
@@ -130,7 +143,7 @@ class ProseLines(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         """Narrow enough for a narrow window."""
-        return QSize(120, TYPE.interface.line)
+        return QSize(120, role_line(TYPE.interface))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """The text in the damaged part."""

@@ -20,16 +20,17 @@ from PySide6.QtGui import (
     QPaintEvent,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from sophos_desktop.shell.theme.follower import Theme
-from sophos_desktop.shell.theme.fonts import role_font
+from sophos_desktop.shell.theme.fonts import role_font, role_line
 from sophos_desktop.shell.theme.icons import Mark, paint_mark
 from sophos_desktop.shell.theme.type_scale import TYPE
 from sophos_desktop.shell.transcript.cards.json_text import Fold
 from sophos_desktop.shell.transcript.cards.row_painter import Colours, Ground, RowPainter
 from sophos_desktop.shell.transcript.cards.text_rows import UNBOUNDED, TextRows
 from sophos_desktop.shell.transcript.words_at import word_around
+from sophos_desktop.shell.widgets.floating_menu import FloatingMenu
 
 GUTTER: Final = 14  # left of the text: the marks of what can be folded
 _FOLD_MARK: Final = 12
@@ -50,7 +51,7 @@ class TextLines(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.IBeamCursor)
         self._theme = theme
-        self._painter = RowPainter(role_font(TYPE.code), TYPE.code.line)
+        self._painter = RowPainter(role_font(TYPE.code), role_line(TYPE.code))
         self._text = ""
         self._colour = "code_text"
         self._colours: Colours | None = None
@@ -65,7 +66,13 @@ class TextLines(QWidget):
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
-        theme.changed.connect(self.update)
+        theme.changed.connect(self._on_theme_changed)
+
+    def _on_theme_changed(self) -> None:
+        if self._painter.line_height != role_line(TYPE.code):
+            self._painter = RowPainter(role_font(TYPE.code), role_line(TYPE.code))
+            self._break_anew()
+        self.update()
 
     # What is shown.
 
@@ -335,7 +342,7 @@ class TextLines(QWidget):
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """What can be done with the text."""
-        menu = QMenu(self)
+        menu = FloatingMenu("", self._theme, self)
         menu.setObjectName("linesMenu")
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction("Copy", self.copy)

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter, QPaintEven
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QVBoxLayout, QWidget
 
 from sophos_desktop.shell.theme.follower import Theme
-from sophos_desktop.shell.theme.fonts import role_font
+from sophos_desktop.shell.theme.fonts import role_font, row_height
 from sophos_desktop.shell.theme.icons import Mark, paint_mark
 from sophos_desktop.shell.theme.type_scale import TYPE
 from sophos_desktop.shell.transcript.cards.card_states import CardStates
@@ -19,7 +19,7 @@ from sophos_desktop.shell.transcript.cards.parts import on_click
 from sophos_desktop.shell.transcript.cards.prose_lines import ProseLines
 from sophos_desktop.shell.transcript.transcript_model import TranscriptMessage
 
-HEIGHT = 24
+_HEIGHT = 24
 _CHEVRON_LEFT, _CHEVRON = 9, 14
 _BULB_LEFT, _BULB = 31, 16
 _TEXT_LEFT = 55
@@ -44,20 +44,30 @@ class ThinkingFacts:
         return "Thought" if self.duration_ms is None else f"Thought for {duration_words(self.duration_ms)}"
 
 
+def _head_height() -> int:
+    return row_height(_HEIGHT)
+
+
 class _Head(QAbstractButton):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("thinkingHead")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setFixedHeight(HEIGHT)
+        self._fit()
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self._theme = theme
         self.is_open = False
+        theme.changed.connect(self._fit)
+
+    def _fit(self) -> None:
+        self.setFixedHeight(_head_height())
+        self.updateGeometry()
+        self.update()
 
     def sizeHint(self) -> QSize:
         width = QFontMetricsF(role_font(TYPE.interface)).horizontalAdvance(self.text())
-        return QSize(_TEXT_LEFT + round(width) + 8, HEIGHT)
+        return QSize(_TEXT_LEFT + round(width) + 8, _head_height())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         is_arrow = event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Right)
@@ -127,7 +137,8 @@ class ThinkingRow(QWidget):
 
     def heightForWidth(self, width: int) -> int:
         """Of the head, and of the text if it is open."""
-        return HEIGHT if not self.is_open else HEIGHT + _ABOVE + self.text.heightForWidth(width)
+        head = _head_height()
+        return head if not self.is_open else head + _ABOVE + self.text.heightForWidth(width)
 
     def sizeHint(self) -> QSize:
         """At the present width."""
@@ -156,7 +167,7 @@ class ThinkingRow(QWidget):
         if not self.is_open:
             return
         painter = QPainter(self)
-        top = HEIGHT + _ABOVE
+        top = _head_height() + _ABOVE
         colour = QColor(self._theme.tokens.border_strong)
         painter.fillRect(QRectF(_RULE_LEFT, top, _RULE, self.height() - top), colour)
         painter.end()

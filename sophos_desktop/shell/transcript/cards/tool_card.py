@@ -15,10 +15,16 @@ from sophos_desktop.shell.transcript.cards.call_part import CallPart, OpenWindow
 from sophos_desktop.shell.transcript.cards.card_states import CardStates
 from sophos_desktop.shell.transcript.cards.facts import LOOKS, CallFacts, CallState
 from sophos_desktop.shell.transcript.cards.parts import Line, Rounded, on_click
-from sophos_desktop.shell.transcript.cards.tool_head import HEIGHT, ToolHead
+from sophos_desktop.shell.transcript.cards.tool_head import ToolHead, head_height, names_of
 from sophos_desktop.shell.transcript.transcript_model import TranscriptMessage
 
-_UNFINISHED = (CallState.WAITING, CallState.ASKED, CallState.RUNNING)
+_UNFINISHED = (
+    CallState.WAITING,
+    CallState.ASKED,
+    CallState.ALLOWED,
+    CallState.AGAIN,
+    CallState.RUNNING,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +32,16 @@ class ToolGroup:
     """The payload of a message that is a card of tool calls."""
 
     calls: tuple[CallFacts, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AskedCall(ToolGroup):
+    """The payload of the card of one call that somebody is asked about."""
+
+
+def card_id(call_key: str) -> str:
+    """The message that is the card of a call, or of the calls that begin with it."""
+    return f"{call_key}/card"
 
 
 def parts_of(call: CallFacts) -> tuple[PartText, ...]:
@@ -38,6 +54,11 @@ def parts_of(call: CallFacts) -> tuple[PartText, ...]:
         label, colour = ("Error", "danger") if call.state is CallState.FAILED else ("Result", "code_text")
         parts.append(PartText(f"{call.key}/result", label, call.result, f"{label} of {title}", colour))
     return tuple(parts)
+
+
+def head_part(call: CallFacts) -> tuple[str, str]:
+    """Key and text of what the head of a call says that is searched: server and tool."""
+    return f"{call.key}/head", names_of(call)
 
 
 class _CallRow(QWidget):
@@ -92,7 +113,7 @@ class _CallRow(QWidget):
         return True
 
     def heightForWidth(self, width: int) -> int:
-        return HEIGHT + sum(1 + part.heightForWidth(width) for part in self.parts)
+        return head_height() + sum(1 + part.heightForWidth(width) for part in self.parts)
 
 
 class ToolCard(Rounded):
@@ -112,6 +133,10 @@ class ToolCard(Rounded):
     def heads(self) -> list[ToolHead]:
         """The heads in their order."""
         return [row.head for row in self._rows]
+
+    def head(self, part: str) -> ToolHead | None:
+        """The head that a part's key belongs to; None for the key of a part below a head."""
+        return next((row.head for row in self._rows if head_part(row.facts)[0] == part), None)
 
     def parts(self, key: str) -> list[CallPart]:
         """The parts that are shown of a call."""

@@ -3,6 +3,7 @@
 Invariant: its height never changes; what does not fit is elided, the short argument first, the state never.
 """
 
+from collections.abc import Sequence
 from time import monotonic
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QTimer
@@ -19,18 +20,28 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QStyle, QWidget
 
 from sophos_desktop.shell.theme.follower import Theme
-from sophos_desktop.shell.theme.fonts import role_font
+from sophos_desktop.shell.theme.fonts import role_font, row_height
 from sophos_desktop.shell.theme.icons import Mark, paint_mark
 from sophos_desktop.shell.theme.type_scale import TYPE
 from sophos_desktop.shell.transcript.cards.facts import LOOKS, CallFacts, CallState, short_argument
 from sophos_desktop.shell.transcript.cards.parts import SIDE, SPIN_FRAMES, spin_degrees
 from sophos_desktop.shell.transcript.drawable_text import drawable_code
 
-HEIGHT = 36
+_HEIGHT = 36
 _CHEVRON, _MARK, _STATE = 14, 16, 14
 _GAP = 8
 _LEFT = 8
 _FEWEST_PIXELS = 40  # of the argument
+
+
+def head_height() -> int:
+    """In pixels, at the interface's size."""
+    return row_height(_HEIGHT)
+
+
+def names_of(facts: CallFacts) -> str:
+    """Server and tool as the head says them."""
+    return f"{facts.server} {facts.tool}".strip()
 
 
 class ToolHead(QAbstractButton):
@@ -42,16 +53,23 @@ class ToolHead(QAbstractButton):
         self.setObjectName("toolHead")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setFixedHeight(HEIGHT)
+        self._fit()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._theme = theme
         self._facts = CallFacts("", "", "")
         self._argument = ""
         self._is_open = False
+        self._matches: Sequence[tuple[int, int]] = ()
+        self._current_match = -1
         self._timer = QTimer(self)
         self._timer.setInterval(1000 // SPIN_FRAMES)
         self._timer.timeout.connect(self.update)
-        theme.changed.connect(self.update)
+        theme.changed.connect(self._fit)
+
+    def _fit(self) -> None:
+        """Theme and size of type are others, perhaps."""
+        self.setFixedHeight(head_height())
+        self.update()
 
     def show_facts(self, facts: CallFacts, *, is_open: bool) -> None:
         """What it says, and whether the parts below are shown."""
@@ -59,7 +77,7 @@ class ToolHead(QAbstractButton):
             self._argument = short_argument(facts.arguments)
         self._facts, self._is_open = facts, is_open
         look = LOOKS[facts.state]
-        words = f"{facts.server} {facts.tool}".strip()
+        words = names_of(facts)
         duration = "" if facts.state is CallState.RUNNING else facts.duration_at(0.0)
         said = ", ".join(part for part in (words, self._argument, look.word, duration) if part)
         self.setAccessibleName(said)
@@ -77,13 +95,24 @@ class ToolHead(QAbstractButton):
         return f"{look.word} {self._facts.duration_at(monotonic())}".strip()
 
     @property
+    def names(self) -> str:
+        """Server and tool."""
+        return names_of(self._facts)
+
+    def show_matches(self, matches: Sequence[tuple[int, int]], current: int) -> None:
+        """Mark what was found: starts and ends in `names`; `current` is an index, or -1."""
+        if (list(matches), current) != (list(self._matches), self._current_match):
+            self._matches, self._current_match = matches, current
+            self.update()
+
+    @property
     def argument(self) -> str:
         """The short argument."""
         return self._argument
 
     def sizeHint(self) -> QSize:
         """As wide as the column."""
-        return QSize(400, HEIGHT)
+        return QSize(400, head_height())
 
     def showEvent(self, event: QShowEvent) -> None:
         """Begin to turn."""
@@ -153,14 +182,33 @@ class ToolHead(QAbstractButton):
         paint_mark(painter, Mark.TOOL, _box(x, middle, _MARK), QColor(tokens.text_2))
         x += _MARK + _GAP
         state_left = self._paint_state(painter, middle)
+        start = 0
         for text, font, colour in self._names():
             if text:
                 room = state_left - 2 * _GAP - x
+                self._paint_matches(painter, x, room, text, font, start)
+                start += len(text) + 1
                 x += self._paint_text(painter, x, room, text, font, getattr(tokens, colour)) + _GAP
         room = state_left - 2 * _GAP - x
         if self._argument and not self._is_open and room >= _FEWEST_PIXELS:
             self._paint_text(painter, x, room, self._argument, role_font(TYPE.code), tokens.text_3)
         painter.end()
+
+    def _paint_matches(
+        self, painter: QPainter, x: float, room: float, text: str, font: QFont, start: int
+    ) -> None:
+        """The grounds of what was found in a name that begins at `start` of all names."""
+        metrics, tokens = QFontMetricsF(font), self._theme.tokens
+        for number, (first, last) in enumerate(self._matches):
+            left = metrics.horizontalAdvance(text[: max(0, first - start)])
+            right = min(room, metrics.horizontalAdvance(text[: max(0, last - start)]))
+            if left >= right:
+                continue
+            area = QRectF(x + left, (self.height() - metrics.height()) / 2, right - left, metrics.height())
+            painter.fillRect(area, QColor(tokens.match))
+            if number == self._current_match:
+                painter.setPen(QColor(tokens.warning))
+                painter.drawRect(area.adjusted(0.5, 0.5, -0.5, -0.5))
 
     def _paint_text(
         self, painter: QPainter, x: float, room: float, text: str, font: QFont, colour: str

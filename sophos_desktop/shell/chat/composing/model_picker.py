@@ -1,0 +1,117 @@
+"""The button below the composer's field that says which model answers next, and opens the list of models.
+
+Invariant: it shows what it was told last and decides nothing; its name, marks and warning are also words, in
+the tooltip and for screen readers.
+"""
+
+from PySide6.QtCore import QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QStyle, QStyleOptionToolButton, QToolButton, QWidget
+
+from sophos_desktop.shell.chat.composing.model_rows import LOOKING, PickedModel
+from sophos_desktop.shell.theme.follower import Theme
+from sophos_desktop.shell.theme.fonts import role_font, row_height
+from sophos_desktop.shell.theme.icons import Mark, paint_mark
+from sophos_desktop.shell.theme.measures import MEASURES
+from sophos_desktop.shell.theme.type_scale import TYPE
+
+_PADDING = 8
+_MARK = 14
+_GAP = 4
+_NAME_GAP = 8
+_WIDEST_NAME = 200
+_NARROWEST = 64
+
+
+class ModelPicker(QToolButton):
+    """Lives as long as its window."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        """Says that it looks, and cannot be pressed."""
+        super().__init__(parent)
+        self.setObjectName("modelPicker")
+        self.setProperty("quiet", "true")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.setMinimumWidth(_NARROWEST)
+        self._theme = theme
+        self._picked = PickedModel(LOOKING)
+        self.setEnabled(False)
+        self.show_model(self._picked)
+        theme.changed.connect(self._on_theme_changed)
+        self._on_theme_changed()
+
+    @property
+    def shown(self) -> PickedModel:
+        """What it says."""
+        return self._picked
+
+    def show_model(self, picked: PickedModel) -> None:
+        """Say which model answers next, and why that one."""
+        self._picked = picked
+        engine = f", {picked.engine.label}" if picked.engine is not None else ""
+        about = "\n".join(part for part in (picked.reason, picked.abilities.capitalize()) if part)
+        self.setText(picked.name)
+        self.setAccessibleName(f"Model: {picked.name}{engine}")
+        self.setAccessibleDescription(about)
+        self.setToolTip("\n".join(part for part in (f"{picked.name}{engine}", about) if part))
+        self.updateGeometry()
+        self.update()
+
+    def _marks(self) -> tuple[tuple[Mark, str], ...]:
+        """What stands right of the name, with each one's colour."""
+        if self._picked.is_gone:
+            return ((Mark.WARNING, "warning"),)
+        return tuple((mark, "text_2") for mark in self._picked.marks)
+
+    def _beside(self) -> int:
+        """The width of all that is not the name."""
+        marks = len(self._marks())
+        own = marks * (_MARK + _GAP) - _GAP + _NAME_GAP if marks else 0
+        return 2 * _PADDING + own + _NAME_GAP + _MARK
+
+    def sizeHint(self) -> QSize:
+        """The name in full as far as that is reasonable, its marks, the chevrons."""
+        name = min(_WIDEST_NAME, QFontMetrics(self.font()).horizontalAdvance(self._picked.name))
+        return QSize(name + 2 + self._beside(), row_height(MEASURES.icon_button))
+
+    def minimumSizeHint(self) -> QSize:
+        """A name of a few letters."""
+        return QSize(_NARROWEST, row_height(MEASURES.icon_button))
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """The ground as the style has it, then name, marks and chevrons."""
+        painter = QPainter(self)
+        option = QStyleOptionToolButton()
+        self.initStyleOption(option)
+        option.text = ""
+        self.style().drawComplexControl(QStyle.ComplexControl.CC_ToolButton, option, painter, self)
+        tokens, metrics = self._theme.tokens, QFontMetrics(self.font())
+        inside = self.rect().adjusted(_PADDING, 0, -_PADDING, 0)
+        room = inside.width() - (self._beside() - 2 * _PADDING)
+        has_marks = room >= _MARK * 2
+        if not has_marks:  # the name comes first
+            room = inside.width() - _NAME_GAP - _MARK
+        name = metrics.elidedText(self._picked.name, Qt.TextElideMode.ElideMiddle, room)
+        painter.setFont(self.font())
+        painter.setPen(QColor(tokens.text if self.isEnabled() else tokens.text_3))
+        used = min(room, metrics.horizontalAdvance(name))
+        place = QRect(inside.left(), inside.top(), used + 2, inside.height())
+        painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, name)
+        left = inside.left() + used + _NAME_GAP
+        for mark, colour in self._marks() if has_marks else ():
+            paint_mark(painter, mark, self._box(left), QColor(getattr(tokens, colour)))
+            left += _MARK + _GAP
+        if self._marks() and has_marks:
+            left += _NAME_GAP - _GAP
+        chevrons = QColor(tokens.text_2 if self.isEnabled() else tokens.disabled)
+        paint_mark(painter, Mark.CHOOSE, self._box(left), chevrons)
+        painter.end()
+
+    def _box(self, left: int) -> QRectF:
+        return QRectF(left, (self.height() - _MARK) / 2, _MARK, _MARK)
+
+    def _on_theme_changed(self) -> None:
+        self.setFont(role_font(TYPE.name))
+        self.updateGeometry()
+        self.update()
