@@ -47,6 +47,7 @@ def left(home: Home) -> tuple[list[str], list[str]]:
     return [row[0] for row in contents], [row[0] for row in uses]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("what", ["tombstone", "thread", "attachments", "rows"])
 def test_torture_the_attachments_of_a_deleted_conversation_go_and_no_others(

@@ -6,6 +6,8 @@ import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import pytest
+
 from sophos_desktop.core.assembly import Core, CoreOptions, open_core
 from sophos_desktop.core.domain.conversation import Conversation, Role
 from sophos_desktop.core.domain.events import MessageStored, RunStarted, SittingEnded
@@ -17,6 +19,8 @@ from tests.support.ollama_script import Reply
 from tests.support.ollama_server import OllamaServer
 
 WAIT_SECONDS = 20.0
+
+pytestmark = pytest.mark.long  # each starts several programs, and waits for what they notice
 
 
 @asynccontextmanager

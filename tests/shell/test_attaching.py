@@ -186,6 +186,19 @@ async def test_what_cannot_be_attached_is_said_and_the_rest_is_attached(tmp_path
         assert names(rig) == ["good.txt"]
 
 
+async def test_a_second_file_of_the_same_content_is_said_to_go_along_under_the_first_name(
+    tmp_path: Path,
+) -> None:
+    async with open_window(FakeCore()) as rig:
+        attach(rig, file(tmp_path, "one.txt", "same"), file(tmp_path, "two.txt", "same"))
+        await until(lambda: rig.shows("errorBanner"))
+        assert rig.banner("errorBanner").title.startswith("“two.txt” holds the same as “one.txt”")
+        assert names(rig) == ["one.txt"]
+        attach(rig, tmp_path / "one.txt")
+        await until(lambda: not rig.shows("errorBanner"))
+        assert names(rig) == ["one.txt"]
+
+
 async def test_no_more_than_ten_are_read(tmp_path: Path) -> None:
     core = FakeCore()
     async with open_window(core) as rig:

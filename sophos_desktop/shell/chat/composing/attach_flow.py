@@ -12,9 +12,9 @@ from typing import Protocol
 
 from PySide6.QtCore import QObject, Signal
 
-from sophos_desktop.core.domain.attaching import MOST_ATTACHMENTS, too_many
+from sophos_desktop.core.domain.attaching import MOST_ATTACHMENTS, safe_name, too_many
 from sophos_desktop.core.domain.conversation import AttachmentRef
-from sophos_desktop.core.domain.errors import SophosError
+from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.foundation.tasks import TaskOwner
 from sophos_desktop.shell.async_slots import connect_async
 from sophos_desktop.shell.chat.composing.chip_area import ShownAttachment
@@ -181,7 +181,14 @@ class AttachFlow(QObject):
             attachments = await self._attachments()
             while coming.conversation_id in self._sending:
                 await self._news.wait()
-            return await attachments.add(coming.conversation_id, picked.name, picked.content)
+            ref = await attachments.add(coming.conversation_id, picked.name, picked.content)
+            if ref in self._held and ref.name != safe_name(picked.name):
+                raise SophosError(
+                    ErrorCode.BAD_REQUEST,
+                    f"“{picked.name}” holds the same as “{ref.name}”, which is attached already",
+                    "It goes along once, under that name",
+                )
+            return ref
 
     async def _remove(self, gone: AttachmentRef | None) -> None:
         target = self._conversation_id
