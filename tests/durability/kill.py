@@ -33,7 +33,8 @@ class Engines:
 @dataclass(frozen=True, slots=True)
 class Case:
     """A script, the start of it that is killed and where: at the `hit`th pass of a failpoint (`name:hit`), or
-    after some seconds. `again`: a failpoint at which the continuation is killed too."""
+    after some seconds. `again`: a failpoint at which the continuation is killed too; `spare`: it is only
+    played while no turn was killed at its failpoint."""
 
     number: int
     script: str
@@ -42,6 +43,7 @@ class Case:
     seconds: float | None = None
     again: str | None = None
     history: bool = False
+    spare: bool = False
 
     @property
     def place(self) -> str:

@@ -12,6 +12,7 @@ from tests.durability.kill import Case, Measured
 from tests.durability.scripts import SCRIPTS
 
 _SMALL = 60
+_SPARES = 4
 _Point = tuple[str, int, str]
 
 
@@ -27,21 +28,21 @@ def chosen_scripts(kills: int, seed: str) -> list[str]:
 
 
 def cases(seed: str, measured: Mapping[str, Sequence[Measured]]) -> Iterator[Case]:
-    """Without an end: first each failpoint once, then each pass of each failpoint of each script, with random
-    moments between them, then at random."""
+    """Without an end: first each failpoint once, with spares in other scripts, then each pass of each
+    failpoint of each script, with random moments between them, then at random."""
     chance = random.Random(f"cases {seed}")
     points: dict[str, list[_Point]] = {name: _points(name, starts) for name, starts in measured.items()}
     for of_script in points.values():
         chance.shuffle(of_script)
     everything = [point for of_script in points.values() for point in of_script]
     chance.shuffle(everything)
-    first = _first_of_each_failpoint(everything)
+    first, spares = _first_of_each_failpoint(everything)
     for number in count():
         again = chance.choice(everything)[2] if chance.random() < 0.3 else None
         history = chance.random() < 0.2
-        if number < len(first):
-            script, start, where = first[number]
-            yield Case(number, script, start, failpoint=where, again=again)
+        if number < len(first) + len(spares):
+            script, start, where = (*first, *spares)[number]
+            yield Case(number, script, start, failpoint=where, again=again, spare=number >= len(first))
             continue
         script = _drawn(chance, points)
         if chance.random() < 0.12:
@@ -62,14 +63,17 @@ def _points(script: str, starts: Sequence[Measured]) -> list[_Point]:
     ]
 
 
-def _first_of_each_failpoint(points: Sequence[_Point]) -> list[_Point]:
-    """No turn can miss the first pass: so a short sequence, too, meets every kind of window."""
-    found: dict[str, _Point] = {}
+def _first_of_each_failpoint(points: Sequence[_Point]) -> tuple[list[_Point], list[_Point]]:
+    """Hardly a turn misses the first pass: so a short sequence, too, meets every kind of window. A turn that
+    ends before a server was started does miss it, so there are spares."""
+    found: dict[str, list[_Point]] = {}
     for point in points:
         name, _, hit = point[2].partition(":")
         if hit == "1":
-            found.setdefault(name, point)
-    return [found[name] for name in sorted(found)]
+            found.setdefault(name, []).append(point)
+    names = sorted(found)
+    spares = [point for name in names for point in found[name][1 : 1 + _SPARES]]
+    return [found[name][0] for name in names], spares
 
 
 def _drawn(chance: random.Random, points: Mapping[str, Sequence[_Point]]) -> str:

@@ -52,6 +52,12 @@ class State:
         """The rules that were found broken."""
         return [case["problem"] for case in self.done.values() if case["problem"]]
 
+    def wants(self, case: Case) -> bool:
+        """False for a case that was played, and for a spare of a failpoint at which a turn was killed."""
+        if case.spare and any(done["kills"] and done["place"] == case.place for done in self.done.values()):
+            return False
+        return case.number not in self.done
+
     def record(self, case: Case, played: Played) -> None:
         """Keep what came of a case."""
         self.done[case.number] = {
@@ -121,7 +127,7 @@ def go_on(state: State, slice_seconds: float) -> None:
             state.measured.update(part)
         state.measured = {name: state.measured[name] for name in SCRIPTS if name in state.measured}
         state.save()
-        left = (case for case in cases(state.seed, state.measured) if case.number not in state.done)
+        left = (case for case in cases(state.seed, state.measured) if state.wants(case))
         lock = threading.Lock()
 
         def work(server: ForkServer) -> None:
