@@ -1,8 +1,8 @@
 """A full window as a process that changes its theme: `… -m tests.benchmarks.theme_probe`.
 
-200 conversations in the list, one of 200 messages open, the dock shown. Prints one JSON line with the best of
-several, in seconds of processor time: `switch` and `zoom` are ours; `bare` is QApplication.setStyleSheet with
-the same sheet and nothing else, what Qt itself needs to polish the same widgets once.
+200 conversations in the list, one of 200 messages open, the dock shown with the steps of its run. Prints one
+JSON line with the best of several, in seconds of processor time: `switch` and `zoom` are ours; `bare` is
+QApplication.setStyleSheet with the same sheet and nothing else, Qt's own polishing of the same widgets.
 """
 
 import asyncio
@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QApplication
 
 from sophos_desktop.shell.theme.style_sheet import style_sheet
 from sophos_desktop.shell.theme.tokens import DARK, LIGHT
+from tests.shell.test_trace_model import BEGIN, CALL, END, RESULT, run_record, step, stored
 from tests.support.fake_core import FakeCore
 from tests.support.fake_core_parts import assistant, user
 from tests.support.window import WindowRig, open_window, turns, until
@@ -33,7 +34,11 @@ def _core() -> FakeCore:
         for number in range(100)
         for part in (user(f"Question {number}?"), assistant(_ANSWER.format(number=number)))
     ]
-    core.conversations.add("Long", *texts)
+    conversation_id = core.conversations.add("Long", *texts)
+    core.runs.records[conversation_id] = {"r1": run_record("r1")}
+    core.conversations.traces["r1"] = stored(
+        BEGIN, step(1, "tools"), CALL, RESULT, step(1, "tools", 3000), END
+    )
     core.settings.set("ui.theme", "light")
     return core
 
@@ -54,6 +59,7 @@ async def _measure(rig: WindowRig) -> dict[str, float]:
     window.resize(1280, 800)
     rig.choose("Long")
     await until(lambda: len(window.chat.transcript.model) >= 200)
+    await until(lambda: window.trace.rowCount(window.trace.run_index("r1")) > 0)
     await turns(50)
     switch = await _best(lambda number: window.theme.choose(("dark", "light")[number % 2]))
     zoom = await _best(lambda number: window.theme.choose_zoom((110, 100)[number % 2]))

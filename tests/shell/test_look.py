@@ -153,6 +153,8 @@ async def test_the_parts_are_set_in_the_type_of_the_look() -> None:
         assert type_of(rig.find(QLineEdit, "conversationFilter")) == ("Inter", 13, 400)
         assert type_of(rig.find(QLabel, "traceTitle")) == ("Inter", 13, 600)
         assert type_of(rig.composer) == ("Inter", 15, 400)
+        rig.find(Banner, "resumeBanner").show_message("This run was interrupted.")
+        rig.find(Banner, "errorBanner").show_message("Ollama does not answer", code="ENGINE_UNREACHABLE")
         assert type_of(rig.button("resumeButton")) == ("Inter", 13, 500)
         words = rig.find(StatusItem, "statusEngine").findChildren(QLabel)[-1]
         assert type_of(words) == ("Inter", 12, 400)
@@ -173,7 +175,7 @@ async def test_buttons_are_32_high_and_28_in_rows_with_their_padding() -> None:
         normal = button(rig, lambda parent: QPushButton("Run again", parent))
         width = QFontMetrics(normal.font()).horizontalAdvance("Run again")
         assert normal.sizeHint().height() == 32
-        assert abs(normal.sizeHint().width() - (width + 2 * 12)) <= 2
+        assert abs(normal.sizeHint().width() - (width + 2 * (12 + 1))) <= 2  # padding and line
         in_row = QPushButton("Run again", rig.window)
         in_row.setProperty("row", "true")
         in_row.ensurePolished()

@@ -19,6 +19,7 @@ from sophos_desktop.shell.facade import Core
 from sophos_desktop.shell.main_window import MainWindow
 from sophos_desktop.shell.transcript.cards.error_card import ErrorFacts
 from sophos_desktop.shell.widgets.banner import Banner
+from sophos_desktop.shell.widgets.foldaway import Foldaway
 from tests.support.fake_core import FakeCore
 from tests.support.reading import transcript_text
 
@@ -56,10 +57,15 @@ class WindowRig:
         self.errors = errors
 
     def find(self, kind: type[_Part], name: str) -> _Part:
-        """The part with this object name."""
-        part = self.window.findChild(kind, name)
-        assert part is not None, f"there is no {name}"
-        return part
+        """The part with this object name, folded away or not."""
+        places: list[QWidget] = [self.window]
+        for place in places:  # grows as it goes: a part that is folded away may hold another
+            part = place.findChild(kind, name)
+            if part is not None:
+                return part
+            folded = (one.inside for one in place.findChildren(Foldaway))
+            places += [inside for inside in folded if inside.window() is not self.window]
+        raise AssertionError(f"there is no {name}")
 
     @property
     def composer(self) -> Composer:

@@ -6,6 +6,8 @@ Invariant: only a focus that would be lost is moved; Qt would hand it to what st
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 
+from sophos_desktop.shell.widgets.foldaway import Foldaway
+
 
 class FocusReturn(QObject):
     """Lives as long as its parent, on the GUI thread."""
@@ -17,7 +19,8 @@ class FocusReturn(QObject):
 
     def watch(self, part: QWidget) -> None:
         """`part`, or a button of it, may hide itself while it has the focus."""
-        for one in (part, *part.findChildren(QAbstractButton)):
+        inner = part.inside if isinstance(part, Foldaway) else part
+        for one in (part, *inner.findChildren(QAbstractButton)):
             one.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

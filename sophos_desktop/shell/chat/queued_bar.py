@@ -4,11 +4,8 @@ Invariant: it decides nothing; its whole text is its tooltip and its accessible 
 """
 
 from PySide6.QtCore import QSize, Qt, Signal, SignalInstance
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
-    QFrame,
     QHBoxLayout,
-    QLabel,
     QPushButton,
     QSizePolicy,
     QToolButton,
@@ -22,12 +19,15 @@ from sophos_desktop.shell.chat.composing.chip_area import INSET, ChipArea, Shown
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.icons import Mark, icon
 from sophos_desktop.shell.theme.measures import MEASURES
+from sophos_desktop.shell.widgets.announcing import announce
+from sophos_desktop.shell.widgets.elided_label import ElidedLabel
+from sophos_desktop.shell.widgets.foldaway import Foldaway
 
 _HEIGHT = 36
 _ICON = 16
 
 
-class QueuedBar(QFrame):
+class QueuedBar(Foldaway):
     """Hidden while nothing waits; lives as long as its window."""
 
     edit_wanted = Signal()
@@ -41,24 +41,21 @@ class QueuedBar(QFrame):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._theme = theme
         self._shown = NOTHING
-        self._chips = ChipArea(theme, self)
-        self._label = QLabel(self)
-        self._label.setObjectName("queuedText")
-        self._label.setTextFormat(Qt.TextFormat.PlainText)
-        self._label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.send_button = QPushButton("Send now", self)
+        self._chips = ChipArea(theme, self.inside)
+        self._label = ElidedLabel("queuedText", self.inside)
+        self.send_button = QPushButton("Send now", self.inside)
         self.send_button.setObjectName("queuedSend")
         self.send_button.setProperty("row", "true")
         self.send_button.setAccessibleName("Send the queued message now")
         self.send_button.clicked.connect(lambda: self.send_wanted.emit())
-        column = QVBoxLayout(self)
+        column = QVBoxLayout(self.inside)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         row = QHBoxLayout()
         row.addStrut(_HEIGHT - 2)  # its line is a pixel wide
         row.setContentsMargins(12, 0, 4, 0)
         row.setSpacing(4)
-        row.addWidget(MarkView(Mark.QUEUED, "text_2", _ICON, theme, self))
+        row.addWidget(MarkView(Mark.QUEUED, "text_2", _ICON, theme, self.inside))
         row.addSpacing(4)
         row.addWidget(self._label, 1)
         row.addWidget(self.send_button)
@@ -69,10 +66,9 @@ class QueuedBar(QFrame):
         below.addWidget(self._chips)
         column.addLayout(row)
         column.addLayout(below)
-        self.hide()
 
     def _tool(self, name: str, mark: Mark, words: str, wanted: SignalInstance) -> QToolButton:
-        button = QToolButton(self)
+        button = QToolButton(self.inside)
         button.setObjectName(name)
         button.setProperty("quiet", "true")
         button.setFixedSize(MEASURES.icon_button, MEASURES.icon_button)
@@ -91,21 +87,14 @@ class QueuedBar(QFrame):
 
     def show_message(self, waits: Queued, *, can_send: bool) -> None:
         """Show the message that waits; `NOTHING` hides the bar."""
+        is_new = waits.text is not None and waits.text != self._shown.text
         self._shown = waits
         self.send_button.setVisible(can_send)
         said = waits.text or ", ".join(one.name for one in waits.attachments)
         self.setToolTip(said)
         self.setAccessibleName("" if waits.text is None else f"Next: {said}")
         self._chips.show_attachments([ShownAttachment(one.name, one) for one in waits.attachments])
-        self._elide()
+        self._label.say(f"Next: {' '.join((waits.text or '').split())}")
         self.setVisible(waits.text is not None)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """As much of it as fits."""
-        super().resizeEvent(event)
-        self._elide()
-
-    def _elide(self) -> None:
-        line = f"Next: {' '.join((self._shown.text or '').split())}"
-        width = self._label.width()
-        self._label.setText(self._label.fontMetrics().elidedText(line, Qt.TextElideMode.ElideRight, width))
+        if is_new and self.isVisible():
+            announce(self, f"Waits to be sent: {said}")

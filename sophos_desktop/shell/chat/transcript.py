@@ -79,7 +79,7 @@ class Transcript(TranscriptView):
         self.set_card_factory(CardFactory(self._states, hooks, theme))
         self.selection = Selection(self)
         self.find_bar = FindBar(self, theme)
-        self.reader = Reader(self, self.selection)
+        self._reader: Reader | None = None
         self.accessibility = Accessibility(self, self.selection)
         self.accessibility.acted.connect(self._on_acted)
         for changed in (model.was_reset, model.inserted, model.removed, self.selection.changed):
@@ -171,6 +171,13 @@ class Transcript(TranscriptView):
             self.selection.copy_message(message, as_markdown=name == COPY_MARKDOWN)
         elif name == READ:
             self.reader.open_reader(message)
+
+    @property
+    def reader(self) -> Reader:
+        """Where a message is read with the keyboard; made when it is first wanted."""
+        if self._reader is None:
+            self._reader = Reader(self, self.selection)
+        return self._reader
 
     def open_image(self, title: str, content: bytes) -> None:
         """Show an image in a window of its own."""

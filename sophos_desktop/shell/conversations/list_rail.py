@@ -11,6 +11,7 @@ from sophos_desktop.shell.conversations.list_model import ConversationListModel,
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.icons import Mark, icon
 from sophos_desktop.shell.theme.measures import MEASURES
+from sophos_desktop.shell.widgets.foldaway import Foldaway
 
 _BUTTON = QSize(40, 32)
 _COUNTED = {
@@ -19,7 +20,7 @@ _COUNTED = {
 }
 
 
-class ListRail(QWidget):
+class ListRail(Foldaway):
     """Lives as long as its panel."""
 
     new_wanted = Signal()
@@ -36,10 +37,10 @@ class ListRail(QWidget):
         new.clicked.connect(lambda: self.new_wanted.emit())
         search = self._button("railSearch", "Search the conversations", Mark.SEARCH, "text_2", 18)
         search.clicked.connect(lambda: self.search_wanted.emit())
-        line = QFrame(self)
+        line = QFrame(self.inside)
         line.setObjectName("railLine")
         line.setFixedSize(24, 1)
-        column = QVBoxLayout(self)
+        column = QVBoxLayout(self.inside)
         column.setContentsMargins(4, 8, 3, 8)
         column.setSpacing(4)
         for part in (new, search):
@@ -61,7 +62,7 @@ class ListRail(QWidget):
             changed.connect(self._count)
 
     def _button(self, name: str, words: str, mark: Mark, colour: str, size: int) -> QToolButton:
-        button = QToolButton(self)
+        button = QToolButton(self.inside)
         button.setObjectName(name)
         button.setAccessibleName(words)
         button.setToolTip(words)

@@ -5,7 +5,6 @@ reader is not talked at each second.
 """
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -22,12 +21,14 @@ from sophos_desktop.shell.theme.fonts import row_height
 from sophos_desktop.shell.theme.icons import Mark, icon
 from sophos_desktop.shell.theme.measures import MEASURES
 from sophos_desktop.shell.theme.type_scale import TYPE
+from sophos_desktop.shell.widgets.elided_label import ElidedLabel
+from sophos_desktop.shell.widgets.foldaway import Foldaway
 
 _HEIGHT = 32
 _ICON = 14
 
 
-class UndoBar(QFrame):
+class UndoBar(Foldaway):
     """Hidden while there is nothing to say; lives as long as its window."""
 
     undo_wanted = Signal()
@@ -40,9 +41,9 @@ class UndoBar(QFrame):
         self.setObjectName("undoBar")
         self._theme = theme
         self._has_deletion = self._has_facts = False
-        self._deletion = QFrame(self)
+        self._deletion = QFrame(self.inside)
         self._deletion.setObjectName("undoDeletion")
-        self._text = _ElidedLabel("undoText", self._deletion)
+        self._text = ElidedLabel("undoText", self._deletion)
         self._seconds = QLabel(self._deletion)
         self._seconds.setObjectName("undoSeconds")
         self.undo_button = _button(self._deletion, "undoDelete", "Undo")
@@ -51,9 +52,9 @@ class UndoBar(QFrame):
         self._row.addWidget(self._text, 1)
         self._row.addWidget(self._seconds)
         self._row.addWidget(self.undo_button)
-        self._facts = QFrame(self)
+        self._facts = QFrame(self.inside)
         self._facts.setObjectName("undoFacts")
-        self._facts_text = _ElidedLabel("undoFactsText", self._facts)
+        self._facts_text = ElidedLabel("undoFactsText", self._facts)
         self.facts_button = _button(self._facts, "undoFactsRemove", "Remove…")
         self.facts_button.clicked.connect(lambda: self.facts_wanted.emit())
         self.close_button = QToolButton(self._facts)
@@ -68,7 +69,7 @@ class UndoBar(QFrame):
         row.addWidget(self._facts_text, 1)
         row.addWidget(self.facts_button)
         row.addWidget(self.close_button)
-        self._column = QVBoxLayout(self)
+        self._column = QVBoxLayout(self.inside)
         self._column.setContentsMargins(MEASURES.row_inset, 4, MEASURES.row_inset, MEASURES.row_inset)
         self._column.setSpacing(4)
         self._column.addWidget(self._deletion)
@@ -127,32 +128,6 @@ class UndoBar(QFrame):
         for row in (self._deletion, self._facts):
             row.setFixedHeight(row_height(_HEIGHT, TYPE.small))
         self.close_button.setFixedSize(measures.icon_button_in_bar, measures.icon_button_in_bar)
-
-
-class _ElidedLabel(QLabel):
-    """One line that ends in dots where it does not fit; the whole is its tooltip."""
-
-    def __init__(self, name: str, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.whole = ""
-        self.setObjectName(name)
-        self.setTextFormat(Qt.TextFormat.PlainText)
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-
-    def say(self, text: str) -> None:
-        self.whole = text
-        self.setToolTip(text)
-        self.setAccessibleName(text)
-        self._elide()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._elide()
-
-    def _elide(self) -> None:
-        fitting = self.fontMetrics().elidedText(self.whole, Qt.TextElideMode.ElideRight, self.width())
-        if fitting != self.text():
-            self.setText(fitting)
 
 
 def _button(parent: QWidget, name: str, text: str) -> QPushButton:

@@ -62,17 +62,17 @@ def banners(t: Tokens) -> str:
     """Messages with buttons, in the tone of what they say."""
     m = t.measures
     rules = [
-        f'QFrame[tone="{name}"] {{ background: {getattr(t, ground)}; border: 1px solid {getattr(t, line)};'
+        f'Banner[tone="{name}"] {{ background: {getattr(t, ground)}; border: 1px solid {getattr(t, line)};'
         f" border-radius: {m.card_radius}px; }}"
         for name, (ground, line) in _TONES.items()
     ]
     rules.append(
         f"""
-QFrame[tone="resume"] {{ background: {t.window}; border: none; border-bottom: 1px solid {t.border};
+Banner[tone="resume"] {{ background: {t.window}; border: none; border-bottom: 1px solid {t.border};
   border-left: {m.resume_bar_width}px solid {t.plum}; border-radius: 0; }}
-QFrame[tone] QLabel {{ background: transparent; border: none; color: {t.text_2}; }}
-QFrame[tone] QLabel[part="title"] {{ color: {t.text}; font-weight: 600; }}
-QFrame[tone] QLabel[part="code"] {{ color: {t.text_2}; font-size: {t.type.badge.size}px; }}
+Banner QLabel {{ background: transparent; border: none; color: {t.text_2}; }}
+Banner QLabel[part="title"] {{ color: {t.text}; font-weight: 600; }}
+Banner QLabel[part="code"] {{ color: {t.text_2}; font-size: {t.type.badge.size}px; }}
 """
     )
     return "\n".join(rules)
@@ -99,12 +99,6 @@ QDockWidget {{ background: {t.window}; color: {t.text}; }}
   font-size: {t.type.code.size}px;
   border-radius: {m.button_radius}px; padding: 4px; selection-background-color: {t.accent};
   selection-color: {t.on_accent}; }}
-QLabel[part="figureLabel"] {{ color: {t.text_3}; font-size: {t.type.figure_label.size}px;
-  min-height: {t.type.figure_label.line}px; max-height: {t.type.figure_label.line}px; }}
-QLabel[part="figure"] {{ color: {t.text}; font-weight: 500; min-height: {t.type.name.line}px;
-  max-height: {t.type.name.line}px; }}
-QLabel[part="label"] {{ color: {t.text_2}; font-size: {t.type.small.size}px; }}
-QLabel[part="value"] {{ color: {t.text}; font-size: {t.type.small.size}px; }}
 """
 
 

@@ -43,7 +43,7 @@ QPushButton:hover, QToolButton:hover {{ background: {t.hover}; }}
 QPushButton:pressed, QToolButton:pressed {{ background: {t.pressed}; }}
 QPushButton:disabled, QToolButton:disabled {{ background: {t.window}; color: {t.disabled};
   border-color: {t.border}; }}
-QFrame[tone] QPushButton, QPushButton[row="true"] {{ min-height: {inner_in_row}px;
+Banner QPushButton, QPushButton[row="true"] {{ min-height: {inner_in_row}px;
   padding: 0 {m.button_padding_in_row - 1}px; }}
 QPushButton[primary="true"] {{ background: {t.accent}; color: {t.on_accent}; border-color: {t.accent}; }}
 QPushButton[primary="true"]:hover {{ background: {t.accent_hover}; border-color: {t.accent_hover}; }}
@@ -161,6 +161,6 @@ QStatusBar QLabel {{ color: {t.text_2}; font-size: {t.type.small.size}px; }}
 QStatusBar QLabel[tone] {{ background: transparent; border: none; border-radius: 0; }}
 QStatusBar QLabel[tone="warning"] {{ color: {t.warning}; }}
 QStatusBar QLabel[tone="danger"] {{ color: {t.danger}; }}
-QStatusBar QFrame[part="segmentLine"] {{ background: {t.border}; border: none;
+SegmentLine {{ background: {t.border}; border: none;
   min-height: {m.status_bar - 9}px; max-height: {m.status_bar - 9}px; }}
 """

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from sophos_desktop.core.domain.projection import Figures
 from sophos_desktop.shell.facade import Core
 from sophos_desktop.shell.theme.follower import Theme
+from sophos_desktop.shell.theme.fonts import role_line
 from sophos_desktop.shell.theme.icons import Mark, icon, mark_pixmap
 from sophos_desktop.shell.theme.measures import MEASURES
 from sophos_desktop.shell.theme.type_scale import TYPE
@@ -34,6 +35,7 @@ from sophos_desktop.shell.trace.tools_known import ToolsKnown
 from sophos_desktop.shell.trace.trace_model import TraceModel
 from sophos_desktop.shell.trace.trace_tree import TraceTree
 from sophos_desktop.shell.transcript.cards.parts import Words
+from sophos_desktop.shell.widgets.foldaway import Foldaway
 
 _TICK_MILLISECONDS = 250
 _ICON = 16
@@ -56,6 +58,7 @@ class TraceDock(QDockWidget):
         self.setAllowedAreas(Qt.DockWidgetArea.LeftDockWidgetArea | Qt.DockWidgetArea.RightDockWidgetArea)
         self._trace = model
         self._theme = theme
+        self._heads: list[QLabel] = []
         self._values: dict[str, QLabel] = {}
         self.known = ToolsKnown()
         self._tick = QTimer(self)
@@ -118,11 +121,11 @@ class TraceDock(QDockWidget):
         splitter.addWidget(self.details)
         splitter.setStretchFactor(0, 1)
         splitter.setCollapsible(0, False)
-        full = QWidget(body)
-        column = QVBoxLayout(full)
+        full = Foldaway(body)
+        column = QVBoxLayout(full.inside)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addWidget(self._make_figures(full))
+        column.addWidget(self._make_figures(full.inside))
         column.addWidget(splitter, 1)
         self._stack.addWidget(self._make_empty(body))
         self._stack.addWidget(full)
@@ -156,10 +159,8 @@ class TraceDock(QDockWidget):
             line, column = divmod(place, 3)
             head = Words(label, TYPE.figure_label, "text_3", self._theme, panel)
             value = Words("", TYPE.name, "text", self._theme, panel)
-            head.setFixedHeight(TYPE.figure_label.line)
-            value.setFixedHeight(TYPE.name.line)
-            head.setProperty("part", "figureLabel")
-            value.setProperty("part", "figure")
+            value.setObjectName("traceFigure")
+            self._heads.append(head)
             grid.addWidget(head, line * 3, column)
             grid.addWidget(value, line * 3 + 1, column)
             grid.setColumnStretch(column, 1)
@@ -290,5 +291,8 @@ class TraceDock(QDockWidget):
         self.tree.viewport().update()  # every bar of the run has another scale now
 
     def _on_theme_changed(self) -> None:
+        for head, value in zip(self._heads, self._values.values(), strict=True):
+            head.setFixedHeight(role_line(TYPE.figure_label))
+            value.setFixedHeight(role_line(TYPE.name))
         ratio = self.devicePixelRatioF()
         self._empty_mark.setPixmap(mark_pixmap(Mark.STEPS, _EMPTY_MARK, self._theme.tokens.text_2, ratio))

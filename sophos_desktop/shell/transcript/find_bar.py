@@ -18,6 +18,7 @@ from sophos_desktop.shell.transcript.find import MOST_HITS, Find, Hit
 from sophos_desktop.shell.transcript.positions import Highlight, TextPosition
 from sophos_desktop.shell.transcript.scratch import ScratchDocuments
 from sophos_desktop.shell.transcript.transcript_view import TranscriptView
+from sophos_desktop.shell.widgets.foldaway import Foldaway
 
 WIDTH, HEIGHT = 360, 40
 _FROM_EDGE = 8
@@ -42,22 +43,27 @@ class FindBar(Rounded):
         self._wants_first = False
         self.setCursor(Qt.CursorShape.ArrowCursor)
         self.setAccessibleName("Find in conversation")
-        self.field = QLineEdit(self)
+        self._parts = Foldaway(self)
+        inside = self._parts.inside
+        self.field = QLineEdit(inside)
         self.field.setObjectName("findField")
         self.field.setAccessibleName("Find in conversation")
         self.field.setPlaceholderText("Find in conversation")
         self.field.setFont(role_font(TYPE.interface))
         self.field.setStyleSheet("border: none; background: transparent; padding: 0; min-height: 24px;")
         theme.changed.connect(self.place)
-        self.counter = Words("", TYPE.small, "text_2", theme, self)
+        self.counter = Words("", TYPE.small, "text_2", theme, inside)
         self.counter.setObjectName("findCount")
-        self.up = icon_button("findPrevious", Mark.RAISE, "Previous (Shift+F3)", theme, self)
-        self.down = icon_button("findNext", Mark.OPEN, "Next (F3)", theme, self)
-        self.shut = icon_button("findClose", Mark.CLOSE, "Close (Esc)", theme, self)
-        row = QHBoxLayout(self)
+        self.up = icon_button("findPrevious", Mark.RAISE, "Previous (Shift+F3)", theme, inside)
+        self.down = icon_button("findNext", Mark.OPEN, "Next (F3)", theme, inside)
+        self.shut = icon_button("findClose", Mark.CLOSE, "Close (Esc)", theme, inside)
+        whole = QHBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addWidget(self._parts)
+        row = QHBoxLayout(inside)
         row.setContentsMargins(12, 0, 8, 0)
         row.setSpacing(4)
-        row.addWidget(MarkView(Mark.SEARCH, "text_2", 16, theme, self))
+        row.addWidget(MarkView(Mark.SEARCH, "text_2", 16, theme, inside))
         row.addSpacing(4)
         row.addWidget(self.field, 1)
         row.addWidget(self.counter)
@@ -88,6 +94,7 @@ class FindBar(Rounded):
         if words and "\n" not in words and len(words) <= 100:
             self.field.setText(words)
         self.place()
+        self._parts.show()
         self.show()
         self.raise_()
         self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -99,6 +106,7 @@ class FindBar(Rounded):
         self._typing.stop()
         self._view.setFocus(Qt.FocusReason.OtherFocusReason)
         self.hide()
+        self._parts.hide()
         self.finder.stop()
         self._current = None
         self._mark()

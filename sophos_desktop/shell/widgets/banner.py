@@ -8,7 +8,6 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QBoxLayout,
-    QFrame,
     QHBoxLayout,
     QLabel,
     QPushButton,
@@ -23,6 +22,8 @@ from sophos_desktop.shell.theme.fonts import code_font
 from sophos_desktop.shell.theme.icons import icon
 from sophos_desktop.shell.theme.measures import MEASURES
 from sophos_desktop.shell.theme.type_scale import TYPE
+from sophos_desktop.shell.widgets.announcing import announce
+from sophos_desktop.shell.widgets.foldaway import Foldaway
 from sophos_desktop.shell.widgets.shapes import Shape, shape_pixmap
 
 _WORD_GAP = 4
@@ -31,7 +32,7 @@ _LINE = 1  # the resume banner's own, and half of the others' two
 _TONE_COLOURS = {"danger": "danger", "warning": "warning", "notice": "accent", "resume": "plum"}
 
 
-class Banner(QFrame):
+class Banner(Foldaway):
     """Hidden until `show_message`; lives as long as its window."""
 
     closed = Signal()
@@ -54,16 +55,16 @@ class Banner(QFrame):
         self._tone = tone
         self._shape = shape
         self._theme = theme
-        self._icon = QLabel(self)
+        self._icon = QLabel(self.inside)
         self._icon.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self._title = self._label("title")
         self._text = self._label("text")
         self._code = self._label("code")
         self._code.setFont(code_font(TYPE.badge.size))
-        self._row = QHBoxLayout(self)
+        self._row = QHBoxLayout(self.inside)
         self._row.setContentsMargins(16, _ABOVE, 12, _ABOVE)
         self._row.setSpacing(12)
-        self._head = QWidget(self)
+        self._head = QWidget(self.inside)
         head = self._head_row = QHBoxLayout(self._head)
         head.setContentsMargins(0, 0, 0, 0)
         head.setSpacing(8)
@@ -91,10 +92,9 @@ class Banner(QFrame):
             self._add_close_button()
         theme.changed.connect(self._on_theme_changed)
         self._on_theme_changed()
-        self.hide()
 
     def _label(self, part: str) -> QLabel:
-        label = QLabel(self)
+        label = QLabel(self.inside)
         label.setProperty("part", part)
         label.setTextFormat(Qt.TextFormat.PlainText)
         label.setWordWrap(True)
@@ -103,7 +103,7 @@ class Banner(QFrame):
         return label
 
     def _add_close_button(self) -> None:
-        button = QToolButton(self)
+        button = QToolButton(self.inside)
         button.setObjectName(self.objectName() + "Close")
         button.setProperty("quiet", "true")
         button.setFixedSize(MEASURES.icon_button, MEASURES.icon_button)
@@ -116,7 +116,7 @@ class Banner(QFrame):
 
     def add_button(self, name: str, text: str, *, primary: bool = False) -> QPushButton:
         """A button at the right, in the order of the calls."""
-        button = QPushButton(text, self)
+        button = QPushButton(text, self.inside)
         button.setObjectName(name)
         button.setAccessibleName(text)
         if primary:
@@ -126,13 +126,18 @@ class Banner(QFrame):
 
     def show_message(self, title: str, text: str = "", code: str = "") -> None:
         """Say something; empty parts take no space."""
+        self.unfold()
         for label, words in ((self._title, title), (self._text, text), (self._code, code)):
             label.setText(words)
             label.setVisible(bool(words))
         self._head.setVisible(bool(title or code))
-        self.setAccessibleName(". ".join(part for part in (title, text, code) if part))
+        before = self.accessibleName() if self.isVisible() else ""
+        words = ". ".join(part for part in (title, text, code) if part)
+        self.setAccessibleName(words)
         self._arrange()
         self.show()
+        if self.isVisible() and words != before:
+            announce(self, words)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """One line if it fits."""
@@ -167,7 +172,7 @@ class Banner(QFrame):
     def _outside(self) -> int:
         """The width of everything that is no words."""
         margins = self._row.contentsMargins()
-        buttons = [part for part in self.findChildren(QAbstractButton) if not part.isHidden()]
+        buttons = [part for part in self.inside.findChildren(QAbstractButton) if not part.isHidden()]
         beside = sum(part.sizeHint().width() + self._row.spacing() for part in buttons)
         return margins.left() + margins.right() + MEASURES.banner_icon + self._row.spacing() + beside
 

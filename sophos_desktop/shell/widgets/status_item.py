@@ -179,7 +179,6 @@ class SegmentLine(QFrame):
     def __init__(self, parent: QWidget) -> None:
         """As high as the words."""
         super().__init__(parent)
-        self.setProperty("part", "segmentLine")
         self.setFixedWidth(1)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
 

@@ -83,7 +83,6 @@ class Card(QFrame):
         """`state`: mark and word of the head."""
         super().__init__(parent)
         self.setObjectName(name)
-        self.setProperty("part", "card")
         self.question = question
         self.theme = theme
         self.fields: list[GrowingField] = []
@@ -141,7 +140,7 @@ class Card(QFrame):
 
     def _make_head(self, mark: Mark, word: str) -> QFrame:
         head = QFrame(self)
-        head.setProperty("part", "cardHead")
+        head.setObjectName("cardHead")
         head.setFixedHeight(row_height(_HEAD))
         self._chevron = QToolButton(head)
         self._chevron.setObjectName(self.objectName() + "Fold")

@@ -11,34 +11,34 @@ def card_style(t: Tokens) -> str:
     m, type_ = t.measures, t.type
     code = f"font-size: {type_.code.size}px;"
     return f"""
-QFrame[part="card"] {{ background: {t.raised}; border: 1px solid {t.warning_line};
+Card {{ background: {t.raised}; border: 1px solid {t.warning_line};
   border-radius: {m.card_radius}px; }}
-QFrame[part="cardHead"] {{ background: {t.warning_soft}; border: none;
+#cardHead {{ background: {t.warning_soft}; border: none;
   border-bottom: 1px solid {t.warning_line};
   border-top-left-radius: {m.card_radius - 1}px; border-top-right-radius: {m.card_radius - 1}px; }}
-QFrame[part="cardHead"][shut="true"] {{ border-bottom: none;
+#cardHead[shut="true"] {{ border-bottom: none;
   border-bottom-left-radius: {m.card_radius - 1}px; border-bottom-right-radius: {m.card_radius - 1}px; }}
-QFrame[part="card"] QLabel {{ background: transparent; border: none; color: {t.text}; }}
-QFrame[part="card"] QLabel[part="server"] {{ color: {t.text_2}; }}
-QFrame[part="card"] QLabel[part="tool"] {{ {code} font-weight: {type_.tool_name.weight}; }}
-QFrame[part="card"] QLabel[part="state"] {{ color: {t.warning}; }}
-QFrame[part="card"] QLabel[part="question"] {{ font-weight: {type_.title.weight}; }}
-QFrame[part="card"] QLabel[part="note"] {{ color: {t.text_2}; }}
-QFrame[part="card"] QLabel[part="small"] {{ color: {t.text_2}; font-size: {type_.small.size}px; }}
-QFrame[part="card"] QLabel[part="problem"] {{ color: {t.danger}; font-size: {type_.small.size}px; }}
-QFrame[part="card"] QPlainTextEdit {{ background: {t.raised}; color: {t.code_text};
+Card QLabel {{ background: transparent; border: none; color: {t.text}; }}
+Card QLabel[part="server"] {{ color: {t.text_2}; }}
+Card QLabel[part="tool"] {{ {code} font-weight: {type_.tool_name.weight}; }}
+Card QLabel[part="state"] {{ color: {t.warning}; }}
+Card QLabel[part="question"] {{ font-weight: {type_.title.weight}; }}
+Card QLabel[part="note"] {{ color: {t.text_2}; }}
+Card QLabel[part="small"] {{ color: {t.text_2}; font-size: {type_.small.size}px; }}
+Card QLabel[part="problem"] {{ color: {t.danger}; font-size: {type_.small.size}px; }}
+Card QPlainTextEdit {{ background: {t.raised}; color: {t.code_text};
   border: 1px solid {t.border_control}; border-radius: {m.button_radius}px; padding: 4px 6px;
   selection-background-color: {t.accent}; selection-color: {t.on_accent}; }}
-QFrame[part="card"] QPlainTextEdit:focus {{ border: 2px solid {t.accent}; padding: 3px 5px; }}
-QFrame[part="card"] QPlainTextEdit[invalid="true"] {{ border: 2px solid {t.danger}; padding: 3px 5px; }}
-QFrame[part="card"] QPlainTextEdit:read-only {{ background: {t.window}; color: {t.text_2};
+Card QPlainTextEdit:focus {{ border: 2px solid {t.accent}; padding: 3px 5px; }}
+Card QPlainTextEdit[invalid="true"] {{ border: 2px solid {t.danger}; padding: 3px 5px; }}
+Card QPlainTextEdit:read-only {{ background: {t.window}; color: {t.text_2};
   border-color: {t.border}; }}
-QFrame[part="card"] QPlainTextEdit[plain="true"] {{ background: {t.raised}; color: {t.code_text};
+Card QPlainTextEdit[plain="true"] {{ background: {t.raised}; color: {t.code_text};
   border: 2px solid transparent; padding: 0; margin-left: -4px; }}
-QFrame[part="card"] QPlainTextEdit[plain="true"]:focus {{ border-color: {t.accent}; }}
-QFrame[part="card"] QPushButton {{ min-height: {m.button_in_row - 2}px;
+Card QPlainTextEdit[plain="true"]:focus {{ border-color: {t.accent}; }}
+Card QPushButton {{ min-height: {m.button_in_row - 2}px;
   padding: 0 {m.button_padding_in_row - 1}px; }}
-QFrame[part="card"] QPushButton[link="true"] {{ background: transparent; border: none; color: {t.accent};
+Card QPushButton[link="true"] {{ background: transparent; border: none; color: {t.accent};
   font-size: {type_.small.size}px; font-weight: 400; text-decoration: underline; padding: 0; }}
 """
 

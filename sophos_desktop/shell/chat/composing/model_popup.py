@@ -18,6 +18,7 @@ from sophos_desktop.shell.theme.compositing import is_composited
 from sophos_desktop.shell.theme.floating import MARGIN, paint_floating_frame
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.tokens import Tokens
+from sophos_desktop.shell.widgets.foldaway import Foldaway
 
 _WIDTH: Final = 400
 _TALLEST: Final = 420
@@ -28,7 +29,7 @@ _MOVES: Final = frozenset({Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt
 _ENTER: Final = frozenset({Qt.Key.Key_Return, Qt.Key.Key_Enter})
 
 
-class ModelPopup(QFrame):
+class ModelPopup(Foldaway):
     """Made once, opened as often as wanted."""
 
     chosen = Signal(object)  # ModelRow
@@ -48,9 +49,9 @@ class ModelPopup(QFrame):
         if self._margin:
             self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
             self.setWindowFlag(Qt.WindowType.NoDropShadowWindowHint)
-        self.filter = QLineEdit(self)
-        self.view = QListView(self)
-        self.list = ModelList(self)
+        self.filter = QLineEdit(self.inside)
+        self.view = QListView(self.inside)
+        self.list = ModelList(self.view)
         self._make_parts()
         theme.changed.connect(self._on_theme_changed)
         self._on_theme_changed()
@@ -74,7 +75,7 @@ class ModelPopup(QFrame):
         self.view.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.view.entered.connect(self._on_entered)
         self.view.clicked.connect(self._choose)
-        column = QVBoxLayout(self)
+        column = QVBoxLayout(self.inside)
         around = self._margin + _PADDING
         column.setContentsMargins(around, around, around, around)
         column.setSpacing(_GAP)
@@ -92,6 +93,7 @@ class ModelPopup(QFrame):
 
     def open_over(self, button: QWidget) -> None:
         """Above `button`, or below it where there is more room; the field is empty and has the keyboard."""
+        self.unfold()
         self.filter.clear()
         self._pointer = QCursor.pos()
         self._refill(at_chosen=True)

@@ -6,11 +6,11 @@ Invariant: each paints with the theme in force, so that a change of theme needs 
 from collections.abc import Callable
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QAbstractButton, QFrame, QLabel, QSizePolicy, QToolButton, QWidget
 
 from sophos_desktop.shell.theme.follower import Theme
-from sophos_desktop.shell.theme.fonts import role_font, role_size, row_height
+from sophos_desktop.shell.theme.fonts import role_font, row_height
 from sophos_desktop.shell.theme.icons import Mark, icon, paint_mark
 from sophos_desktop.shell.theme.measures import MEASURES
 from sophos_desktop.shell.theme.type_scale import TYPE, TypeRole
@@ -108,7 +108,6 @@ class Words(QLabel):
         """`colour` is the name of a token."""
         super().__init__(text, parent)
         self.setTextFormat(Qt.TextFormat.PlainText)
-        self.setFont(role_font(role))
         self._role, self._colour, self._theme = role, colour, theme
         if selectable:
             self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -123,12 +122,12 @@ class Words(QLabel):
             self._style()
 
     def _style(self) -> None:
-        size, colour = role_size(self._role), getattr(self._theme.tokens, self._colour)
-        # The window's style sheet sets sizes of labels in some places, so the font stands here too.
-        self.setStyleSheet(
-            f"background: transparent; border: none; color: {colour}; font-size: {size}px;"
-            f" font-weight: {self._role.weight};"
-        )
+        """By palette and font: a style sheet of its own would be polished apart at each change of theme."""
+        self.setFont(role_font(self._role))
+        made = QPalette()
+        for role in (QPalette.ColorRole.WindowText, QPalette.ColorRole.Text):  # which one, the parent decides
+            made.setColor(role, QColor(getattr(self._theme.tokens, self._colour)))
+        self.setPalette(made)
 
 
 class LinkButton(QAbstractButton):
