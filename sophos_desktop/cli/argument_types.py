@@ -9,7 +9,7 @@ import os
 import re
 from typing import Any
 
-from sophos_desktop.core.domain.policy import host_named
+from sophos_desktop.core.domain.hosts import host_named
 
 _HOST_IN_ADDRESS = re.compile(r"((?:https?://)?(?:[^/?#@]*@)?)([^/?#@:]+)(.*)", re.IGNORECASE | re.DOTALL)
 
@@ -60,11 +60,11 @@ def json_object(word: str) -> dict[str, Any]:
 
 def host(word: str) -> str:
     """One host, by itself or in an address, as "always" remembers it: lower case, without port and last dot,
-    names in other letters as the network writes them (`xn--…`)."""
+    names in other letters as the network writes them (`xn--…`), addresses of IPv6 without brackets."""
     named = host_named(_in_network_letters(text(word)))
     if not named:
         raise argparse.ArgumentTypeError(
-            f"{word!r} is not the name of one host, such as example.org or 127.0.0.1"
+            f"{word!r} is not the name of one host, such as example.org, 127.0.0.1 or ::1"
         )
     return named
 

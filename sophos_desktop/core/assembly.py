@@ -54,10 +54,12 @@ from sophos_desktop.core.store.checkpoints import open_checkpoints
 from sophos_desktop.core.store.children import ChildStore
 from sophos_desktop.core.store.conversations import ConversationStore
 from sophos_desktop.core.store.database import LOCK_WAIT_SECONDS, Database
+from sophos_desktop.core.store.drafts import DraftStore
 from sophos_desktop.core.store.journal import JournalStore
 from sophos_desktop.core.store.model_choices import ModelChoiceStore
 from sophos_desktop.core.store.permissions import PermissionStore
 from sophos_desktop.core.store.queue import QueueStore
+from sophos_desktop.core.store.refused_images import RefusedImages
 from sophos_desktop.core.store.restart_requests import RestartRequestStore
 from sophos_desktop.core.store.runs import RunStore
 from sophos_desktop.core.store.thread_promises import ThreadPromiseStore
@@ -132,6 +134,7 @@ async def open_core(options: CoreOptions) -> AsyncIterator[Core]:
         stack.push_async_callback(saver.close)
         stores = Stores(
             conversations=ConversationStore(database, options.clock),
+            drafts=DraftStore(database, owner.id),
             runs=RunStore(database, options.clock),
             journal=JournalStore(database, options.clock),
             attachments=AttachmentStore(database),
@@ -175,6 +178,7 @@ async def open_core(options: CoreOptions) -> AsyncIterator[Core]:
             system_prompt=SystemPrompt(options.paths),
             gauge=TokenGauge(),
             choices=choices,
+            refusals=lambda conversation_id: RefusedImages(database, conversation_id),
             said=set(),
         )
         runs = RunRegistry(stores, factory, owner.id)
@@ -183,7 +187,7 @@ async def open_core(options: CoreOptions) -> AsyncIterator[Core]:
         recovered = await recovery.at_start()
         counter = await ChangeCounter.open(database.path)
         stack.push_async_callback(counter.close)
-        watcher = StoreWatcher(counter)
+        watcher = StoreWatcher(counter, settings.take_up)
         stack.push_async_callback(watcher.close)
         trust.watch(watcher)
         stack.push_async_callback(trust.close)

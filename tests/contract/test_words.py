@@ -120,7 +120,7 @@ def test_the_data_folder_may_be_named_before_and_after_the_command(argv: list[st
         "mcp deny fetch fetch --host",
         "mcp deny fetch fetch --host *.example.org",
         "mcp deny fetch fetch --host http://[1",
-        "mcp allow fetch fetch --host [::1]",
+        "mcp allow fetch fetch --host [::1",
         "mcp allow fetch fetch --host my_host",
         "mcp allow fetch fetch --host ftp://example.org",
         "mcp allow fetch fetch --host -bücher-.example",

@@ -12,8 +12,10 @@ from typing import Any
 from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 
+from sophos_desktop.core.agent.chat_errors import EngineRefusal
 from sophos_desktop.core.agent.chat_pieces import CallPiece, FinalPiece, TextPiece, ThinkingPiece
 from sophos_desktop.core.agent.context import DEFAULT_NUM_CTX, Prompt, fit_prompt
+from sophos_desktop.core.agent.image_blame import blamed_images, left_out_notice
 from sophos_desktop.core.agent.messages import answer
 from sophos_desktop.core.agent.prompt_attachments import (
     IMAGE_TOKENS,
@@ -26,7 +28,7 @@ from sophos_desktop.core.agent.state import AgentState
 from sophos_desktop.core.domain.conversation import AttachmentRef
 from sophos_desktop.core.domain.errors import ErrorCode, NoticeCode, SophosError
 from sophos_desktop.core.domain.events import ModelCallFinished, Notice, StepEvent, TextDelta, ThinkingDelta
-from sophos_desktop.core.domain.specs import Capability, ModelEndpoint, ToolSpec
+from sophos_desktop.core.domain.specs import Capability, EngineKind, ModelEndpoint, ToolSpec
 from sophos_desktop.core.domain.tool_parts import words_of_size
 from sophos_desktop.foundation.clock import to_text
 from sophos_desktop.foundation.ids import new_id
@@ -39,7 +41,11 @@ async def agent(state: AgentState, runtime: Runtime[RunContext]) -> dict[str, An
     context = runtime.context
     step = current_step()
     await context.sink.emit(StepEvent(step=step, node="agent", phase="started"))
+    began = context.clock.monotonic()
     endpoint = await context.endpoint()
+    # Asking where the starter answers starts it, which loads its model; Ollama says itself how long it took.
+    is_starter = endpoint.engine is EngineKind.STARTER
+    load_ms = round((context.clock.monotonic() - began) * 1000) if is_starter else None
     tools = await _offered_tools(context, endpoint)
     system = await context.system_prompt()
     sees = Capability.VISION in endpoint.capabilities
@@ -57,6 +63,7 @@ async def agent(state: AgentState, runtime: Runtime[RunContext]) -> dict[str, An
                 int(num_ctx / ratio),
                 int(IMAGE_TOKENS / ratio),
                 sees_images=sees,
+                refused=await context.refusals.left_out(endpoint.engine, endpoint.model) if sees else (),
             )
             await _say_unread(context, attachments.unread)
         prompt = await asyncio.to_thread(
@@ -64,10 +71,16 @@ async def agent(state: AgentState, runtime: Runtime[RunContext]) -> dict[str, An
         )
         if prompt.unseen_images:
             await _say_unseen(context, endpoint, prompt.unseen_images, attachments.newest_image)
-        call = _ModelCall(context, endpoint, prompt, tools, step, num_ctx)
+        if prompt.refused:
+            text = left_out_notice(endpoint.model, prompt.refused)
+            await _say_once(context, NoticeCode.IMAGE_REFUSED, f"{context.run_id}:{text}", text)
+        call = _ModelCall(context, endpoint, prompt, tools, step, num_ctx, load_ms)
         try:
             message = await call.run()
         except SophosError as error:
+            if isinstance(error, EngineRefusal) and not call.received:
+                blamed = await blamed_images(context.refusals, endpoint, prompt, state["messages"], error)
+                raise blamed from error
             if error.code is not ErrorCode.CONTEXT_EXCEEDED or call.received:
                 raise
             if prompt.single_message or attempt == TRIES_TO_FIT:
@@ -148,6 +161,7 @@ class _ModelCall:
         tools: tuple[ToolSpec, ...],
         step: int,
         num_ctx: int,
+        load_ms: int | None,
     ) -> None:
         self._context = context
         self._endpoint = endpoint
@@ -155,6 +169,7 @@ class _ModelCall:
         self._tools = tools
         self._step = step
         self._num_ctx = num_ctx
+        self._load_ms = load_ms
         self._message_id = new_id()
         self._text: list[str] = []
         self._thinking: list[str] = []
@@ -262,7 +277,7 @@ class _ModelCall:
             ModelCallFinished(
                 step=self._step,
                 message_id=self._message_id,
-                load_ms=final.load_ms,
+                load_ms=self._load_ms if final.load_ms is None else final.load_ms,
                 prompt_ms=final.prompt_ms,
                 thinking_ms=_milliseconds(self._first_thought, thought_until),
                 answer_ms=_milliseconds(self._first_text, now) if self._first_text else final.answer_ms,

@@ -16,7 +16,20 @@ from sophos_desktop.core.domain.specs import EngineKind, ModelEndpoint
 _TOO_LONG = re.compile(r"exceeds? the (available )?context|context (length|size) exceeded", re.IGNORECASE)
 _WORDS_LENGTH = 300
 
+# What no image is to blame for: the key, the number of requests, and what a model cannot do at all.
+_NOT_ABOUT_CONTENT = frozenset({401, 403, 407, 408, 429})
+_LACKS = re.compile(r"does not support (tools|thinking)", re.IGNORECASE)
+
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol, httpx.ProxyError)
+
+
+class EngineRefusal(SophosError):
+    """The engine took a request and would not, or could not, answer what was in it."""
+
+    def __init__(self, code: ErrorCode, title: str, remedy: str = "", *, words: str) -> None:
+        """`words`: the engine's own."""
+        super().__init__(code, title, remedy)
+        self.words = words
 
 
 def unreachable(endpoint: ModelEndpoint, error: BaseException) -> SophosError:
@@ -69,9 +82,10 @@ def from_status(
         return SophosError(
             ErrorCode.ENGINE_BUSY, f"The engine is busy: {words}", "Resume the conversation a little later"
         )
-    return SophosError(
-        ErrorCode.ENGINE_ERROR, f"The engine at {endpoint.base_url} answered {status}: {words}"
-    )
+    title = f"The engine at {endpoint.base_url} answered {status}: {words}"
+    if status in _NOT_ABOUT_CONTENT or _LACKS.search(words):
+        return SophosError(ErrorCode.ENGINE_ERROR, title)
+    return EngineRefusal(ErrorCode.ENGINE_ERROR, title, words=words)
 
 
 def from_stream_error(
@@ -80,7 +94,8 @@ def from_stream_error(
     """An error that the engine reported within a stream that had begun."""
     if _TOO_LONG.search(words):
         return too_long(endpoint, None, words, num_ctx=num_ctx, prompt_characters=prompt_characters)
-    return incomplete(f"the engine says: {words[:_WORDS_LENGTH]}")
+    error = incomplete(f"the engine says: {words[:_WORDS_LENGTH]}")
+    return EngineRefusal(error.code, error.title, error.remedy, words=words[:_WORDS_LENGTH])
 
 
 def too_long(

@@ -18,8 +18,11 @@ from sophos_desktop.core.agent.prompt_attachments import (
     NO_ATTACHMENTS,
     PromptAttachments,
     image_count,
+    place_of,
 )
 from sophos_desktop.core.agent.tool_schemas import offered_tools, tool_size
+from sophos_desktop.core.domain.conversation import AttachmentRef
+from sophos_desktop.core.domain.image_refusals import ImagePlace
 from sophos_desktop.core.domain.specs import ToolSpec
 from sophos_desktop.core.domain.tool_parts import words_of_size
 
@@ -38,7 +41,8 @@ _SMALLEST_RESULT_CHARACTERS = 200
 class Prompt:
     """What goes to the engine, and what does not. `estimated_tokens` counts all that goes; `tools` have
     schemas that engines take; `repairs` says what of the thread an engine would have refused; `images` are
-    shown, `unseen_images` are not, since the model sees none."""
+    shown, `unseen_images` are not, since the model sees none; `shown` are their places, `refused` are left
+    out since the model would not take them."""
 
     messages: tuple[BaseMessage, ...]
     tools: tuple[ToolSpec, ...]
@@ -51,6 +55,8 @@ class Prompt:
     repairs: str = ""
     images: int = 0
     unseen_images: int = 0
+    shown: tuple[ImagePlace, ...] = ()
+    refused: tuple[AttachmentRef, ...] = ()
 
     @property
     def is_trimmed(self) -> bool:
@@ -127,6 +133,7 @@ def fit_prompt(
     overhead = MESSAGE_OVERHEAD_TOKENS * (len(flat) + len(prefix))
     clipped = sum(1 for message in flat if id(message) in clipper.clipped)
     images = sum(image_count(message) for message in flat)
+    originals = [clipper.users[id(message)][1] for message in flat if id(message) in clipper.users]
     return Prompt(
         messages=(*prefix, *flat),
         tools=offered,
@@ -138,7 +145,9 @@ def fit_prompt(
         single_message=len(flat) == 1,
         repairs=repaired.repairs.notice(),
         images=images,
-        unseen_images=sum(clipper.unseen.get(id(message), 0) for message in flat),
+        unseen_images=sum(attachments.unseen_in(message) for message in originals),
+        shown=tuple(place_of(ref, message) for message in originals for ref in attachments.shown_in(message)),
+        refused=tuple(ref for message in originals for ref in attachments.refused_in(message)),
     )
 
 
@@ -154,8 +163,8 @@ class _Clipper:
     def __init__(self, limit: int, attachments: PromptAttachments) -> None:
         self._limit = limit
         self._attachments = attachments
-        self.unseen: dict[int, int] = {}
-        """How many images copies leave out, by identity; the copies live as long as the prompt."""
+        self.users: dict[int, tuple[BaseMessage, BaseMessage]] = {}
+        """The copies of what the user wrote, by identity, each with its original."""
         self.clipped: dict[int, tuple[BaseMessage, BaseMessage]] = {}
         """The clipped copies, by identity, each with its original."""
 
@@ -165,7 +174,7 @@ class _Clipper:
             message = self.clipped[id(message)][1]
         if isinstance(message, HumanMessage):
             shown = self._attachments.copy_of(message)
-            self.unseen[id(shown)] = self._attachments.unseen_in(message)
+            self.users[id(shown)] = shown, message
             return shown
         text = text_of(message)
         if not isinstance(message, ToolMessage) or len(text) <= limit:

@@ -215,7 +215,7 @@ class GraphRunner:
             raise SophosError(
                 ErrorCode.RECURSION_LIMIT,
                 f"The run reached its limit of {step_limit} steps",
-                "Continue to give it as many again, or raise answer.step_limit in the settings",
+                "Continue to give it as many again, or raise the step limit in Settings, Answers",
             ) from error
         except SophosError:
             raise

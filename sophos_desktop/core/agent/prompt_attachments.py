@@ -6,7 +6,7 @@ always, older ones as far as the context could hold them. What the model is not 
 
 import asyncio
 import base64
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +16,7 @@ from sophos_desktop.core.agent.messages import attachments_of, text_of
 from sophos_desktop.core.domain.attaching import is_image, text_in
 from sophos_desktop.core.domain.conversation import AttachmentRef
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
+from sophos_desktop.core.domain.image_refusals import ImagePlace
 from sophos_desktop.core.domain.tool_parts import words_of_size
 
 IMAGE_TOKENS = 768
@@ -36,35 +37,51 @@ async def nothing_kept(sha256: str) -> bytes | None:
 class PromptAttachments:
     """What a prompt may show, by digest: texts, and images in base64. `sees_images`: whether the model does;
     `newest_image`: the id of the newest message with one, empty if there is none; `unread`: what is missing
-    or damaged, newest first."""
+    or damaged, newest first; `refused`: images that the model would not take before."""
 
     texts: Mapping[str, str] = field(default_factory=dict)
     images: Mapping[str, str] = field(default_factory=dict)
     sees_images: bool = False
     newest_image: str = ""
     unread: tuple[AttachmentRef, ...] = ()
+    refused: Collection[ImagePlace] = ()
 
     def copy_of(self, message: HumanMessage) -> HumanMessage:
         """The user's words with what is attached to them below, as engines take it."""
         refs = attachments_of(message)
-        parts = [text_of(message), *(self._words_on(ref) for ref in refs)]
+        shown = self.shown_in(message)
+        parts = [text_of(message), *(self._words_on(ref, message) for ref in refs if ref not in shown)]
         words = "\n\n".join(part for part in parts if part)
-        pictures = [_picture(ref, self.images[ref.sha256]) for ref in refs if ref.sha256 in self.images]
+        pictures = [_picture(ref, self.images[ref.sha256]) for ref in shown]
         if not pictures:
             return HumanMessage(words)
         content: list[str | dict[str, Any]] = [{"type": "text", "text": words}] if words else []
         return HumanMessage([*content, *pictures])
 
+    def shown_in(self, message: BaseMessage) -> Sequence[AttachmentRef]:
+        """The images of a message of the thread that the model is shown."""
+        return [
+            ref
+            for ref in attachments_of(message)
+            if ref.sha256 in self.images and place_of(ref, message) not in self.refused
+        ]
+
+    def refused_in(self, message: BaseMessage) -> Sequence[AttachmentRef]:
+        """The images of a message of the thread that the model sees, but would not take."""
+        if not self.sees_images:
+            return ()
+        return [ref for ref in attachments_of(message) if place_of(ref, message) in self.refused]
+
     def unseen_in(self, message: BaseMessage) -> int:
         """How many images of a message of the thread the model is not shown, since it sees none."""
         return 0 if self.sees_images else sum(is_image(ref) for ref in attachments_of(message))
 
-    def _words_on(self, ref: AttachmentRef) -> str:
-        if ref.sha256 in self.images:
-            return ""
+    def _words_on(self, ref: AttachmentRef, message: BaseMessage) -> str:
         about = f"“{ref.name}” ({words_of_size(ref.size_bytes)})"
         if is_image(ref) and not self.sees_images:
             return f"[The user attached the image {about}. It was not shown to you: you cannot see images.]"
+        if place_of(ref, message) in self.refused:
+            return f"[The user attached the image {about}. It was not shown to you: you could not read it.]"
         text = self.texts.get(ref.sha256)
         if text is None:
             return f"[The user attached {about}. It could not be read.]"
@@ -74,26 +91,38 @@ class PromptAttachments:
 NO_ATTACHMENTS = PromptAttachments()
 
 
+def place_of(ref: AttachmentRef, message: BaseMessage) -> ImagePlace:
+    """Where an image of a message stands."""
+    return ImagePlace(str(message.id), ref.sha256)
+
+
 def image_count(message: BaseMessage) -> int:
     """How many pictures a message of the prompt shows."""
     return sum(isinstance(part, dict) and part.get("type") == "image_url" for part in _parts(message))
 
 
 async def read_attachments(
-    history: Sequence[BaseMessage], read: ReadAttachment, room: int, image_size: int, *, sees_images: bool
+    history: Sequence[BaseMessage],
+    read: ReadAttachment,
+    room: int,
+    image_size: int,
+    *,
+    sees_images: bool,
+    refused: Collection[ImagePlace] = (),
 ) -> PromptAttachments:
     """What the newest turns show, until `room` characters are filled; an image takes `image_size` of them.
-    What the newest message of the user has is always read. Raises SophosError STORE_*."""
+    What the newest message of the user has is always read, but for what is `refused`. Raises SophosError
+    STORE_*."""
     texts: dict[str, str] = {}
     images: dict[str, str] = {}
     unread: dict[str, AttachmentRef] = {}
     found = await asyncio.to_thread(_newest_first, history)
     left = room
-    for place, refs in enumerate(found.refs):
-        for ref in refs:
-            if left <= 0 and (place or not found.is_newest):
+    for number, message in enumerate(found.messages):
+        for ref in attachments_of(message):
+            if left <= 0 and (number or not found.is_newest):
                 break  # what comes before the newest message and does not fit will be left out
-            if is_image(ref) and not sees_images:
+            if is_image(ref) and (not sees_images or place_of(ref, message) in refused):
                 continue
             if ref.sha256 not in texts and ref.sha256 not in images:
                 content = await _content(read, ref.sha256)
@@ -102,7 +131,7 @@ async def read_attachments(
                 if ref.sha256 not in texts and ref.sha256 not in images:
                     unread.setdefault(ref.sha256, ref)
             left -= image_size if ref.sha256 in images else len(texts.get(ref.sha256, ""))
-    return PromptAttachments(texts, images, sees_images, found.newest_image, tuple(unread.values()))
+    return PromptAttachments(texts, images, sees_images, found.newest_image, tuple(unread.values()), refused)
 
 
 async def _content(read: ReadAttachment, sha256: str) -> bytes | None:
@@ -117,10 +146,10 @@ async def _content(read: ReadAttachment, sha256: str) -> bytes | None:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What is attached in a history, message by message, newest first; `is_newest`: the first of them is the
+    """The messages of a history with something attached, newest first; `is_newest`: the first of them is the
     newest of the user's messages."""
 
-    refs: Sequence[Sequence[AttachmentRef]]
+    messages: Sequence[BaseMessage]
     is_newest: bool
     newest_image: str
 
@@ -130,7 +159,7 @@ def _newest_first(history: Sequence[BaseMessage]) -> _Found:
     having = [(message, refs) for message in users if (refs := attachments_of(message))]
     with_image = (str(message.id) for message, refs in having if any(map(is_image, refs)))
     return _Found(
-        [refs for _, refs in having],
+        [message for message, _ in having],
         bool(having) and having[0][0] is users[0],
         next(with_image, ""),
     )

@@ -16,6 +16,7 @@ from sophos_desktop.core.agent.chat_pieces import AnswerOptions
 from sophos_desktop.core.agent.context import TokenGauge
 from sophos_desktop.core.agent.prompt_attachments import ReadAttachment, nothing_kept
 from sophos_desktop.core.domain.events import Event, TextDelta, ThinkingDelta
+from sophos_desktop.core.domain.image_refusals import ImageRefusals, NothingRefused
 from sophos_desktop.core.domain.ports import ToolCatalog, ToolGate, ToolJournal
 from sophos_desktop.core.domain.specs import ModelEndpoint
 from sophos_desktop.foundation.clock import Clock
@@ -49,6 +50,7 @@ class RunContext:
     clock: Clock
     tool_start_wait_seconds: float = 5.0
     read_attachment: ReadAttachment = nothing_kept
+    refusals: ImageRefusals = field(default_factory=NothingRefused)
     settling: bool = False
     produced: list[BaseMessage] = field(default_factory=list)
     said: set[str] = field(default_factory=set)

@@ -12,12 +12,15 @@ from pathlib import PurePath
 
 from sophos_desktop.core.domain.conversation import Attachment, AttachmentRef
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
+from sophos_desktop.core.domain.image_sizes import image_size
 from sophos_desktop.core.domain.tool_parts import words_of_size
 
 # Some 300,000 tokens: more than the contexts of models that run at home.
 LARGEST_TEXT_BYTES = 1_000_000
 # What cameras and screens make is smaller, and an engine gets it a third larger, in one line of JSON.
 LARGEST_IMAGE_BYTES = 20_000_000
+# An engine takes an image apart as a whole, at four bytes a pixel; no camera that people have makes more.
+LARGEST_IMAGE_PIXELS = 250_000_000
 # A message is read as a whole by a person and by a model.
 MOST_ATTACHMENTS = 10
 LONGEST_NAME = 120
@@ -42,7 +45,7 @@ _TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u20
 def made_attachment(name: str, content: bytes, *, called: str = "") -> Attachment:
     """A text file or an image, ready to be kept. `called`: what errors call it, if not by its name.
 
-    Raises SophosError BAD_REQUEST: it is empty, too large, or neither text nor image."""
+    Raises SophosError BAD_REQUEST: it is empty, too large (also in pixels), or neither text nor image."""
     safe = safe_name(name)
     shown = called or safe
     if not content:
@@ -57,6 +60,14 @@ def made_attachment(name: str, content: bytes, *, called: str = "") -> Attachmen
         )
     if len(content) > largest:
         raise too_large(shown, len(content), largest, is_image=image is not None)
+    size = image_size(content) if image is not None else None
+    if size is not None and size[0] * size[1] > LARGEST_IMAGE_PIXELS:
+        raise SophosError(
+            ErrorCode.BAD_REQUEST,
+            f"“{shown}” has {size[0]:,} × {size[1]:,} pixels; an image may have "
+            f"{LARGEST_IMAGE_PIXELS // 1_000_000:,} million at most",
+            "Make it smaller first",
+        )
     digest = hashlib.sha256(content).hexdigest()
     return Attachment(AttachmentRef(digest, safe, image or TEXT_TYPE, len(content)), content)
 

@@ -4,20 +4,15 @@ Invariant: pure; what nobody decided is asked. The hints of a server that is nei
 by the user decide nothing. An "always allow" holds for one definition: another fingerprint is asked anew.
 """
 
-import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
+from sophos_desktop.core.domain.hosts import has_too_long_host, host_in, words_on_host
 from sophos_desktop.core.domain.specs import ToolSpec
 
 MEMORY, FETCH = "memory", "fetch"
-
-_PLAIN_ADDRESS = re.compile(
-    r"https?://(?:[^/?#@\\\s]*@)?([a-z0-9-]+(?:\.[a-z0-9-]+)*\.?)(?::[0-9]+)?(?:[/?#]\S*)?",
-    re.IGNORECASE | re.ASCII,
-)
 
 _MEMORY_WRITES = frozenset({"create_entities", "create_relations", "add_observations"})
 _MEMORY_DELETES = frozenset({"delete_entities", "delete_observations", "delete_relations"})
@@ -26,6 +21,9 @@ _MEMORY_DELETES = frozenset({"delete_entities", "delete_observations", "delete_r
 _NOT_AS_ALLOWED = (
     "Its definition, or what its server is started with, is not what it was when you always allowed it."
 )
+
+
+_TOO_LONG = "The name of its host is longer than that of any host can be."
 
 
 class Policy(StrEnum):
@@ -94,6 +92,25 @@ def judge(
     (`general`, None: the default of each tool). `permissions`: those of this server. `heard_servers`: the
     servers whose results the current turn holds."""
     scope = scope_of(spec, args, rule)
+    verdict = _judged(spec, scope, rule, permissions, general, heard_servers)
+    if not is_scoped(spec.server, rule):
+        return verdict
+    if has_too_long_host(_address(args)):
+        return Verdict(Policy.DENY, _TOO_LONG)
+    if verdict.policy is not Policy.ASK:
+        return verdict
+    reason = f"{verdict.reason} {words_on_host(_address(args))}".strip()
+    return replace(verdict, reason=reason)
+
+
+def _judged(
+    spec: ToolSpec,
+    scope: str,
+    rule: ServerRule,
+    permissions: Collection[Permission],
+    general: Policy | None,
+    heard_servers: Collection[str],
+) -> Verdict:
     decided = _decided(spec, scope, rule, permissions)
     if decided is not None:
         if decided.decision is not Policy.ALLOW or decided.fingerprint == spec.fingerprint:
@@ -119,17 +136,12 @@ def scope_of(spec: ToolSpec, args: Mapping[str, Any], rule: ServerRule) -> str:
     not plain has no host here, so that nothing that was allowed for a host ever holds for it."""
     if not is_scoped(spec.server, rule):
         return ""
+    return host_in(_address(args))
+
+
+def _address(args: Mapping[str, Any]) -> str:
     address = args.get("url")
-    plain = _PLAIN_ADDRESS.fullmatch(address) if isinstance(address, str) else None
-    return plain[1].lower().rstrip(".") if plain is not None else ""
-
-
-def host_named(words: str) -> str:
-    """The host that a person names, by itself or in an address, as `scope_of` gives it; empty if these words
-    name none that it could ever give: a scope that nothing has would be a decision about nothing."""
-    is_address = words.lower().startswith(("http://", "https://"))
-    plain = _PLAIN_ADDRESS.fullmatch(words if is_address else f"http://{words}")
-    return plain[1].lower().rstrip(".") if plain is not None else ""
+    return address if isinstance(address, str) else ""
 
 
 def is_scoped(server: str, rule: ServerRule) -> bool:

@@ -43,6 +43,18 @@ LEGAL_TRANSITIONS: dict[RunStatus, frozenset[RunStatus]] = {
 
 
 @dataclass(frozen=True, slots=True)
+class LeftFailure:
+    """A run that failed and that nobody resumed: a message was sent instead. `input_message_id`: the message
+    it was to answer, None for a resume; `next_message_id`: the one that was sent instead."""
+
+    run_id: str
+    error_code: str | None
+    error_message: str | None
+    input_message_id: str | None
+    next_message_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class RunRecord:
     """One row of `runs`. Times are ISO 8601 text in UTC; `unfinished`: tasks were left at the outcome;
     `decided`: it waits, though all that it asked is decided, so a resume goes on with it."""

@@ -16,9 +16,10 @@ from sophos_desktop.core.domain.conversation import (
     Message,
     ToolStatus,
 )
+from sophos_desktop.core.domain.drafts import Draft
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.events import SCHEMA_VERSION
-from sophos_desktop.core.domain.run import RunRecord
+from sophos_desktop.core.domain.run import LeftFailure, RunRecord
 from sophos_desktop.core.domain.specs import ToolResult
 from sophos_desktop.core.runs import memory_facts
 from sophos_desktop.core.runs.damage import with_older_state
@@ -30,7 +31,6 @@ from sophos_desktop.core.store.attachments import Use
 from sophos_desktop.core.store.trace import StoredEvent
 
 SHORTEST_PART = 4
-_NEW_CHAT_DRAFT = "draft"
 # Why a result cannot be had; what it added to the memory is unknown then, which keeps nobody from deleting.
 _NO_RESULT = (ErrorCode.NOT_FOUND, ErrorCode.THREAD_UNREADABLE, ErrorCode.STORE_CORRUPT)
 
@@ -125,6 +125,10 @@ class Conversations:
         """All runs of a conversation, oldest first."""
         return await self._stores.runs.of_conversation(conversation_id)
 
+    async def left_failures(self, conversation_id: str) -> Sequence[LeftFailure]:
+        """The runs that failed and were not resumed before the next message, oldest first."""
+        return await self._stores.runs.left_failures(conversation_id)
+
     async def find_run(self, id_or_part: str) -> RunRecord:
         """A run, by the same rules as `find`.
 
@@ -192,19 +196,19 @@ class Conversations:
         if not await self._stores.conversations.rename(conversation_id, title):
             raise SophosError(ErrorCode.NOT_FOUND, "There is no such conversation", "See `list`")
 
-    async def save_draft(self, conversation_id: str | None, text: str) -> None:
-        """Keep what is in the composer; None is the chat that does not exist yet."""
-        if conversation_id is None:
-            await self._stores.conversations.save_app_state(_NEW_CHAT_DRAFT, text)
-        else:
-            await self._stores.conversations.save_draft(conversation_id, text)
+    async def save_draft(self, conversation_id: str | None, text: str, *, seen: str | None = None) -> Draft:
+        """Keep what is in the composer; None is the chat that does not exist yet. `seen`: the shared draft
+        that `text` was made from; if another window has written something else there, that stays and `text`
+        is kept beside it. Gives what is kept then. Raises SophosError STORE_*."""
+        return await self._stores.drafts.save(conversation_id, text, seen=seen)
+
+    async def draft_here(self, conversation_id: str | None) -> Draft:
+        """What this process's composer is to hold, and what all windows share. Raises SophosError STORE_*."""
+        return await self._stores.drafts.read(conversation_id)
 
     async def draft(self, conversation_id: str | None) -> str:
-        """What was kept of the composer."""
-        if conversation_id is None:
-            return await self._stores.conversations.app_state(_NEW_CHAT_DRAFT) or ""
-        conversation = await self._stores.conversations.get(conversation_id)
-        return conversation.draft if conversation else ""
+        """What was kept of the composer, for whoever opens the conversation."""
+        return (await self.draft_here(conversation_id)).shared
 
     async def delete(self, conversation_id: str) -> None:
         """Remove a conversation and all its own. Raises SophosError SESSION_IN_PROGRESS, NOT_FOUND."""

@@ -55,6 +55,7 @@ class Recovery:
         """Everything, for all conversations. Raises SophosError STORE_*."""
         await self.end_orphans()
         await self.finish_deletions()
+        await self._stores.drafts.take_in(self._is_gone)
         found = [*await self._recover(await self._stores.runs.with_status(RunStatus.RUNNING))]
         for waiting in await self._stores.runs.with_status(RunStatus.WAITING):
             looked_at = await self._look_at_waiting(waiting, ends_decided=False)
@@ -96,6 +97,9 @@ class Recovery:
 
     async def _is_alive(self, owner: str) -> bool:
         return await asyncio.to_thread(owner_lock.is_alive, self._owners_dir, owner)
+
+    async def _is_gone(self, owner: str) -> bool:
+        return not await self._is_alive(owner)
 
     async def _is_dead(self, record: RunRecord) -> bool:
         if record.owner == self._owner_id:

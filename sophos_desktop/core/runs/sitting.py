@@ -14,7 +14,7 @@ from sophos_desktop.core.agent.run_context import RunContext
 from sophos_desktop.core.domain.conversation import AttachmentRef, Message, MessageState
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.events import ApprovalNeeded, Event, Recovered, RunStarted, SittingEnded
-from sophos_desktop.core.domain.run import RunKind, RunRecord, RunStatus
+from sophos_desktop.core.domain.run import RunRecord, RunStatus
 from sophos_desktop.core.runs.announcer import Announcer
 from sophos_desktop.core.runs.damage import with_older_state
 from sophos_desktop.core.runs.decided import untold_decisions
@@ -224,9 +224,7 @@ class Sitting:
         outcome = await self._outcome(thread, error, was_cancelled=was_cancelled)
         stopped = outcome.status is RunStatus.CANCELLED
         state = MessageState.STOPPED if stopped else MessageState.INCOMPLETE
-        saved = await self._partials.save(self.stream.arrived, thread, state, self._choice.model)
-        if saved and self.record.kind is RunKind.RESUME:
-            await self._announcer.drop_superseded()  # it tried the same answer again
+        await self._partials.save(self.stream.arrived, thread, state, self._choice.model)
         await let_go_of_stored(self._stores, self.record.conversation_id, thread)
         return outcome
 

@@ -13,6 +13,7 @@ from sophos_desktop.core.agent.context import TokenGauge
 from sophos_desktop.core.agent.run_context import RunContext
 from sophos_desktop.core.domain.conversation import Conversation
 from sophos_desktop.core.domain.events import Notice
+from sophos_desktop.core.domain.image_refusals import ImageRefusals
 from sophos_desktop.core.domain.model_choices import Preference, chosen_model
 from sophos_desktop.core.domain.ports import EngineDirectory, ToolCatalog, ToolGate
 from sophos_desktop.core.domain.run import RunRecord
@@ -29,7 +30,8 @@ from sophos_desktop.core.store.model_choices import ModelChoiceStore
 
 @dataclass(frozen=True, slots=True)
 class SittingFactory:
-    """Lives as long as the core. `said`: notices that are given once a process."""
+    """Lives as long as the core. `refusals`: those of a conversation; `said`: notices that are given once a
+    process."""
 
     stores: Stores
     engines: EngineDirectory
@@ -40,6 +42,7 @@ class SittingFactory:
     system_prompt: SystemPrompt
     gauge: TokenGauge
     choices: ModelChoiceStore
+    refusals: Callable[[str], ImageRefusals]
     said: set[str]
 
     def preference(
@@ -104,6 +107,7 @@ class SittingFactory:
             clock=stores.clock,
             tool_start_wait_seconds=settings.tools.start_wait_seconds,
             read_attachment=stores.attachments.content,
+            refusals=self.refusals(record.conversation_id),
             said=self.said,
         )
         partials = PartialKeeper(stores.trace, stores.clock, record.conversation_id, record.id)

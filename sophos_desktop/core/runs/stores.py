@@ -10,6 +10,7 @@ from sophos_desktop.core.store.attachments import AttachmentStore
 from sophos_desktop.core.store.checkpoints import CheckpointStore
 from sophos_desktop.core.store.children import ChildStore
 from sophos_desktop.core.store.conversations import ConversationStore
+from sophos_desktop.core.store.drafts import DraftStore
 from sophos_desktop.core.store.journal import JournalStore
 from sophos_desktop.core.store.permissions import PermissionStore
 from sophos_desktop.core.store.queue import QueueStore
@@ -23,6 +24,7 @@ class Stores:
     """The tables, the checkpointer and the graph over it."""
 
     conversations: ConversationStore
+    drafts: DraftStore
     runs: RunStore
     journal: JournalStore
     attachments: AttachmentStore

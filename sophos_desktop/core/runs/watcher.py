@@ -1,4 +1,4 @@
-"""Tells listeners that somebody has written to the file: another process, or this one.
+"""Tells listeners that somebody has written to the file, or to the settings: another process, or this one.
 
 Invariant: while nothing changes, nothing is read; a change is told within `LOOK_SECONDS`, several at once as
 one. Without a listener nothing is asked at all.
@@ -20,9 +20,11 @@ LOOK_SECONDS = 0.25
 class StoreWatcher:
     """Lives as long as the core, on its loop."""
 
-    def __init__(self, counter: ChangeCounter) -> None:
-        """`counter` is closed by whoever opened it."""
+    def __init__(self, counter: ChangeCounter, look_beside: Callable[[], bool] = lambda: False) -> None:
+        """`counter` is closed by whoever opened it; `look_beside` says whether something beside the file has
+        changed since it was asked last."""
         self._counter = counter
+        self._look_beside = look_beside
         self._listeners: list[Callable[[], None]] = []
         self._tasks = TaskOwner(lambda error: _log.error("the watcher failed", exc_info=error))
 
@@ -47,7 +49,7 @@ class StoreWatcher:
             except DATABASE_ERRORS as error:
                 _log.info("the file could not be asked for changes: %s", error)
                 continue
-            if now != seen:
+            if self._look_beside() or now != seen:
                 seen = now
                 for listener in tuple(self._listeners):
                     listener()

@@ -44,6 +44,7 @@ class SettingsService:
         self._shipped = shipped or resources.shipped_config("defaults.toml")
         self._last_good = Layer({})
         self._sources: dict[str, str] = {}
+        self._stamp: object = None
         self.current = Settings()
         self.notices: Sequence[Notice] = ()
         self.reload()
@@ -55,6 +56,7 @@ class SettingsService:
 
     def reload(self) -> Settings:
         """Read the layers again; `notices` says what is wrong with them now."""
+        self._stamp = self._stamp_of_file()  # first: what is written meanwhile is another stamp
         shipped, user = read_file(self._shipped), read_file(self._path)
         environment, variables = read_environment(self._environ)
         problems = (*shipped.problems, *user.problems, *environment.problems)
@@ -74,6 +76,21 @@ class SettingsService:
         self._sources, self.notices = sources, tuple(notices)
         self.current = assemble(values)
         return self.current
+
+    def take_up(self) -> bool:
+        """Read the user's file again if somebody wrote it: another process, or a person's editor. True if
+        other settings are in force now. Costs one look at the folder while nothing changes."""
+        if self._stamp_of_file() == self._stamp:
+            return False
+        before = self.current
+        return self.reload() != before
+
+    def _stamp_of_file(self) -> object:
+        try:
+            found = self._path.stat()
+        except OSError:
+            return None
+        return found.st_ino, found.st_mtime_ns, found.st_size
 
     def source_of(self, key: str) -> str:
         """Where the value in force comes from. Raises SophosError BAD_REQUEST for a key that is none."""

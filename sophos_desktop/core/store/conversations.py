@@ -18,6 +18,7 @@ from sophos_desktop.core.domain.run import RunStatus
 from sophos_desktop.core.store import rows
 from sophos_desktop.core.store.database import Database
 from sophos_desktop.core.store.deciding import wholly_decided
+from sophos_desktop.core.store.drafts import forget_beside
 from sophos_desktop.core.store.id_parts import ESCAPE, has_part, literal
 from sophos_desktop.core.store.tables import app_state, conversations, runs
 from sophos_desktop.foundation import failpoints
@@ -116,10 +117,6 @@ class ConversationStore:
         """False if there is no such conversation."""
         return await self._change(conversation_id, title=title)
 
-    async def save_draft(self, conversation_id: str, text: str) -> bool:
-        """False if there is no such conversation. The conversation keeps its place in the list."""
-        return await self._change(conversation_id, draft=text)
-
     async def _change(self, conversation_id: str, **values: object) -> bool:
         async with self._database.write() as connection:
             result = await connection.execute(
@@ -199,6 +196,7 @@ class ConversationStore:
         failpoints.hit("delete.before_rows")
         await asyncio.to_thread(self._remove_backups)
         async with self._database.write() as connection:
+            await forget_beside(connection, conversation_id)
             await connection.execute(delete(conversations).where(conversations.c.id == conversation_id))
         failpoints.hit("delete.after_rows")
 

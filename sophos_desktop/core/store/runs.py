@@ -9,16 +9,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from sophos_desktop.core.domain.conversation import Attachment, AttachmentRef, ConversationStatus, title_from
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
-from sophos_desktop.core.domain.run import LEGAL_TRANSITIONS, RunKind, RunRecord, RunStatus
+from sophos_desktop.core.domain.run import LEGAL_TRANSITIONS, LeftFailure, RunKind, RunRecord, RunStatus
 from sophos_desktop.core.store import rows
 from sophos_desktop.core.store.attachments import draft_of, give_back, hand_over, move, queued_in, sent_with
 from sophos_desktop.core.store.database import Database
+from sophos_desktop.core.store.drafts import let_go_of_sent
 from sophos_desktop.core.store.id_parts import has_part
 from sophos_desktop.core.store.model_choices import take_new_chats
 from sophos_desktop.core.store.tables import conversations, queued_messages, run_partials, runs
@@ -124,6 +125,19 @@ class RunStore:
     async def of_conversation(self, conversation_id: str) -> list[RunRecord]:
         """All runs of a conversation, oldest first."""
         return await self._select(runs.c.conversation_id == conversation_id)
+
+    async def left_failures(self, conversation_id: str) -> list[LeftFailure]:
+        """The failed runs of a conversation after which the next was a message, oldest first."""
+        order = (runs.c.started_at, runs.c.id)
+        following = func.lead(runs.c.input_message_id).over(order_by=order).label("next_message_id")
+        told = runs.c.id.label("run_id"), runs.c.error_code, runs.c.error_message, runs.c.input_message_id
+        mine = select(*told, following, runs.c.status).where(runs.c.conversation_id == conversation_id)
+        each = mine.order_by(*order).subquery()
+        wanted = [column for column in each.c if column.name != "status"]
+        is_left = (each.c.status == RunStatus.FAILED.value, each.c.next_message_id.is_not(None))
+        async with self._database.read() as connection:
+            found = (await connection.execute(select(*wanted).where(*is_left))).mappings()
+            return [LeftFailure(**dict(row)) for row in found]
 
     async def active(self, conversation_id: str) -> RunRecord | None:
         """The run that is running or waiting, or None."""
@@ -278,8 +292,10 @@ async def _touch_conversation(connection: AsyncConnection, claim: Claim, now: st
     mine = conversations.c.id == claim.conversation_id
     draft = (await connection.execute(select(conversations.c.draft).where(mine))).scalar_one_or_none() or ""
     # A draft is what is sent now, or the beginning of it, saved while it was typed; anything else stays.
-    if claim.input_text is not None and claim.input_text.strip().startswith(draft.strip()):
-        values["draft"] = ""
+    if claim.input_text is not None:
+        if claim.input_text.strip().startswith(draft.strip()):
+            values["draft"] = ""
+        await let_go_of_sent(connection, claim.conversation_id, claim.owner, claim.input_text)
     result = await connection.execute(
         update(conversations)
         .where(conversations.c.id == claim.conversation_id, conversations.c.deleted_at.is_(None))

@@ -55,7 +55,7 @@ async def test_a_continuation_before_which_the_engine_went_down_keeps_what_had_a
     assert await transcript(core, handle.conversation_id) == [("user", "First"), ("assistant", "Half")]
 
 
-async def test_a_continuation_that_is_cut_too_leaves_only_what_it_brought(
+async def test_a_continuation_that_is_cut_too_leaves_both_until_the_answer_is_there(
     core: Core, server: OllamaServer
 ) -> None:
     server.script(CUT, Reply(pieces=("Another half",), ending="cut"))
@@ -63,8 +63,12 @@ async def test_a_continuation_that_is_cut_too_leaves_only_what_it_brought(
     await followed(await core.runs.resume(handle.conversation_id))
     assert await transcript(core, handle.conversation_id) == [
         ("user", "First"),
+        ("assistant", "Half"),
         ("assistant", "Another half"),
     ]
+    await followed(await core.runs.resume(handle.conversation_id))
+    assert await transcript(core, handle.conversation_id) == [("user", "First"), ("assistant", "Hello!")]
+    assert await core.runs._stores.trace.partials(handle.conversation_id) == []
 
 
 async def test_a_partial_outlives_the_program(data_dir: Path, server: OllamaServer) -> None:
@@ -74,3 +78,24 @@ async def test_a_partial_outlives_the_program(data_dir: Path, server: OllamaServ
     async with open_test_core(data_dir, server) as core:
         assert await transcript(core, handle.conversation_id) == [("user", "First"), ("assistant", "Half")]
         assert (await core.conversations.find(handle.conversation_id)).resumable
+
+
+async def test_a_failure_is_left_once_the_next_run_is_a_message_and_none_resumed_it(
+    core: Core, server: OllamaServer
+) -> None:
+    server.script(CUT, CUT, "Whole.", CUT, "Later.")
+    handle, _ = await say(core, None, "First")
+    assert await core.conversations.left_failures(handle.conversation_id) == []
+    resumed = await core.runs.resume(handle.conversation_id)
+    await followed(resumed)
+    second, _ = await say(core, handle.conversation_id, "Second")
+    third, _ = await say(core, handle.conversation_id, "Third")
+    fourth, _ = await say(core, handle.conversation_id, "Fourth")
+    first_left, second_left = await core.conversations.left_failures(handle.conversation_id)
+    runs = {run.id: run for run in await core.conversations.runs(handle.conversation_id)}
+    assert (first_left.run_id, first_left.error_code) == (resumed.run_id, "STREAM_INCOMPLETE")
+    assert first_left.input_message_id is None
+    assert first_left.next_message_id == runs[second.run_id].input_message_id
+    assert second_left.run_id == third.run_id
+    assert second_left.input_message_id == runs[third.run_id].input_message_id
+    assert second_left.next_message_id == runs[fourth.run_id].input_message_id

@@ -10,6 +10,7 @@ from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.run import LEGAL_TRANSITIONS, RunStatus
 from sophos_desktop.core.domain.specs import ToolResult
 from sophos_desktop.core.store.conversations import ConversationStore
+from sophos_desktop.core.store.drafts import DraftStore
 from sophos_desktop.core.store.rows import tool_result_from_text, tool_result_to_text
 from sophos_desktop.core.store.runs import Outcome, RunStore
 from sophos_desktop.foundation.clock import SystemClock
@@ -51,7 +52,7 @@ async def test_a_refused_claim_changes_nothing(tmp_path: Path) -> None:
             a_claim(),
         )
         await store.claim(claim)
-        await conversations.save_draft(claim.conversation_id, "still being written")
+        await DraftStore(database, "owner").save(claim.conversation_id, "still being written")
         with pytest.raises(SophosError):
             await store.claim(a_claim(claim.conversation_id))
         kept = await conversations.get(claim.conversation_id)
@@ -104,7 +105,7 @@ async def test_text_that_comes_back_stands_above_what_was_typed_meanwhile(tmp_pa
         store, conversations = RunStore(database, CLOCK), ConversationStore(database, CLOCK)
         claim = a_claim(text="first")
         await store.claim(claim)
-        await conversations.save_draft(claim.conversation_id, "second")
+        await DraftStore(database, "owner").save(claim.conversation_id, "second")
         outcome = Outcome(RunStatus.INTERRUPTED, draft="first")
         await store.finish(claim.run_id, outcome, owner="owner")
         kept = await conversations.get(claim.conversation_id)
