@@ -128,7 +128,7 @@ def test_the_row_stays_the_same_when_the_call_is_made_and_its_bar_ends_the_waiti
     facts = {fact.label: fact.value for fact in told(model, "look").facts}
     assert facts["Asked"] == clock_time(SECOND.format(4))
     assert facts["Decided"] == clock_time(SECOND.format(6))
-    assert (facts["Decision"], facts["Why"], facts["Attempt"]) == ("allowed", "It writes", "1 of 1")
+    assert (facts["Decision"], facts["Why asked"], facts["Attempt"]) == ("allowed", "It writes", "1 of 1")
     other = TraceModel(FakeClock())
     other.set_runs([run_record("first")])
     other.add_events("first", whole)

@@ -79,6 +79,6 @@ async def test_a_call_of_which_nobody_knows_is_one_row_until_it_is_skipped(
         assert told(rig)["Server"] == "lines"
         press(card, "skipButton")
         await finished(rig, core)
-        skipped = [(1, "2 · tools", "done"), (2, "slow_append", "skipped"), (1, "3 · agent", "done")]
+        skipped = [(1, "1 · tools", "done"), (2, "slow_append", "skipped"), (1, "2 · agent", "done")]
         await until(lambda: rows(rig) == skipped, "skipped")
         await read_again(rig, skipped)

@@ -1,12 +1,14 @@
-"""The axis above the trace's rows: round marks on the scale of one run.
+"""The axis above the trace's rows: round marks on the one scale of all bars.
 
-Invariant: a mark stands where the rows draw its line; below the axis is the room above the first row.
+Invariant: a mark stands where the rows draw its line, and no line is drawn that has no figure; below the
+axis is the room above the first row.
 """
 
 import math
+from collections.abc import Iterator
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QHeaderView, QWidget
 
 from sophos_desktop.shell.theme.follower import Theme
@@ -19,8 +21,9 @@ LEFT_PAD, RIGHT_PAD = 8, 1
 SIDE = 16
 """Between the dock's edge and what stands in its columns."""
 ROOM_ABOVE_ROWS = 4
+_APART = 6  # from figure to figure at least
 _UNITS = (
-    (1000.0, 1.0, "ms"),
+    (100.0, 1.0, "ms"),  # from a tenth of a second on times are told in seconds
     (120_000.0, 1000.0, "s"),
     (7_200_000.0, 60_000.0, "min"),
     (math.inf, 3_600_000.0, "h"),
@@ -36,12 +39,21 @@ def unit_of(total_ms: float) -> tuple[float, str]:
 
 def ticks(total_ms: float) -> list[float]:
     """One to three round marks after zero, in milliseconds."""
+    return next(iter(_choices(total_ms)))
+
+
+def _choices(total_ms: float) -> Iterator[list[float]]:
+    """Round marks, then fewer of them where there is room for fewer figures."""
     unit, _ = unit_of(total_ms)
     total = total_ms / unit
     smallest = total * 0.3
     power = 10.0 ** math.floor(math.log10(max(smallest, 1e-3)))
-    step = next(power * factor for factor in (1, 2, 3, 5, 10) if power * factor >= smallest)
-    return [step * count * unit for count in range(1, 4) if step * count < total * 0.96]
+    steps = (power * factor for factor in (1, 2, 3, 5, 10, 20, 30) if power * factor >= smallest)
+    for step in steps:
+        marks = [step * count * unit for count in range(1, 4) if step * count < total * 0.96]
+        yield from (marks[:count] for count in range(len(marks), 0, -1))
+    alone = (power * factor for factor in (1.5, 4, 6, 7, 8, 15))  # less round, and better than none
+    yield from ([mark * unit] for mark in alone if smallest <= mark < total * 0.96)
 
 
 def tick_words(milliseconds: float, total_ms: float) -> str:
@@ -56,13 +68,14 @@ def x_of(milliseconds: float, total_ms: float, left: float, width: float) -> flo
 
 
 class AxisHeader(QHeaderView):
-    """The tree's header: its bar column shows the scale of one run."""
+    """The tree's header: its bar column shows the scale."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         """Without a scale before `set_total`."""
         super().__init__(Qt.Orientation.Horizontal, parent)
         self._theme = theme
         self._total_ms: float | None = None
+        self._marked: tuple[tuple[float, int, int], list[float]] | None = None
         self.setSectionsClickable(False)
 
     @property
@@ -80,10 +93,21 @@ class AxisHeader(QHeaderView):
         return self._total_ms
 
     def set_total(self, total_ms: float | None) -> None:
-        """The length of the run whose scale is shown, in milliseconds; None for none."""
+        """How long the scale is, in milliseconds; None for none."""
         if total_ms != self._total_ms:
             self._total_ms = total_ms
             self.viewport().update()
+
+    def marks(self, width: int) -> list[float]:
+        """The marks whose figures have room in a column of `width` pixels, in milliseconds, zero first."""
+        total = self._total_ms
+        if total is None:
+            return []
+        metrics = QFontMetrics(_font())
+        if self._marked is None or self._marked[0] != (total, width, metrics.height()):
+            chosen = next((some for some in _choices(total) if _have_room(some, total, width, metrics)), [])
+            self._marked = (total, width, metrics.height()), [0.0, *chosen]
+        return self._marked[1]
 
     def paintSection(self, painter: QPainter, rect: QRect, logicalIndex: int) -> None:
         """A name, or the scale."""
@@ -92,9 +116,7 @@ class AxisHeader(QHeaderView):
         painter.save()
         painter.fillRect(rect, QColor(tokens.window))
         painter.fillRect(QRect(rect.left(), line_y, rect.width(), 1), QColor(tokens.border))
-        font = role_font(TYPE.figure_label)
-        font.setPixelSize(role_size(TYPE.figure_label))
-        painter.setFont(font)
+        painter.setFont(_font())
         painter.setPen(QColor(tokens.text_3))
         words = QRect(rect.left(), rect.top(), rect.width(), self.line_at)
         if logicalIndex == BAR:
@@ -109,14 +131,27 @@ class AxisHeader(QHeaderView):
         total = self._total_ms
         if total is None:
             return
-        _, unit = unit_of(total)
-        metrics = painter.fontMetrics()
-        free_from = words.left() - 100.0
-        for mark in (0.0, *ticks(total)):
+        for mark in self.marks(words.width()):
             left = x_of(mark, total, words.left(), words.width())
-            said = f"0 {unit}" if mark == 0 else tick_words(mark, total)
-            width = metrics.horizontalAdvance(said)
-            if left < free_from or left + width > words.right() + 1:
-                continue
-            painter.drawText(QRectF(left, words.top(), width + 2, words.height()), _LEFT, said)
-            free_from = left + width + 6
+            painter.drawText(QRectF(left, words.top(), 100, words.height()), _LEFT, _figure(mark, total))
+
+
+def _font() -> QFont:
+    font = role_font(TYPE.figure_label)
+    font.setPixelSize(role_size(TYPE.figure_label))
+    return font
+
+
+def _figure(mark: float, total_ms: float) -> str:
+    return f"0 {unit_of(total_ms)[1]}" if mark == 0 else tick_words(mark, total_ms)
+
+
+def _have_room(marks: list[float], total_ms: float, width: int, metrics: QFontMetrics) -> bool:
+    """True if no figure is cut, and none touches the next."""
+    free_from = 0.0
+    for mark in (0.0, *marks):
+        left = x_of(mark, total_ms, 0, width)
+        if left < free_from:
+            return False
+        free_from = left + metrics.horizontalAdvance(_figure(mark, total_ms)) + _APART
+    return free_from - _APART <= width

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sophos_desktop.core.domain.projection import JsonObject, TraceStep
+from sophos_desktop.core.domain.run import RunStatus
 from sophos_desktop.shell.trace.calls import ShownRow, shown_rows
-from sophos_desktop.shell.trace.nodes import Entry, Run
+from sophos_desktop.shell.trace.nodes import INPUT, Entry, Run
 from sophos_desktop.shell.trace.shown import EVERYTHING, Shown
 
 TOOLS = "tools"
-INPUT = "input"
 _OF_A_STEP = ("approval_needed", "tool_call", "tool_result")
 
 
@@ -62,9 +62,11 @@ def rows_below(run: Run, step: TraceStep) -> Sequence[ShownRow]:
 
 
 def _step_entry(run: Run, group: int, step: TraceStep, shown: Shown, key: str) -> Iterator[Entry]:
-    # That the input was stored is no step of the run, and its figures do not count it.
-    is_shown = shown == EVERYTHING and step.node != INPUT
-    if is_shown or any(shown.takes(row) for row in rows_below(run, step)):
+    # That the input was stored is no step of the run, and its figures do not count it: what came in with it
+    # is the message that the run's own details tell, and what earlier runs left.
+    if step.node == INPUT:
+        return
+    if shown == EVERYTHING or any(shown.takes(row) for row in rows_below(run, step)):
         yield Entry(key, group, step)
 
 
@@ -114,6 +116,10 @@ def _as_step(run: Run, group: int, opening: TraceStep, after: TraceStep | None) 
 
 
 def _next_number(run: Run, group: int) -> int | None:
+    """The number after those before it; the first of a run whose first step has not begun. A run that was
+    completed without any is one of a version that told no steps."""
     numbers = (step.number for step in reversed(run.fold.steps[:group]) if step.number is not None)
     number = next(numbers, None)
-    return None if number is None else number + 1
+    if number is not None:
+        return number + 1
+    return None if run.record.status is RunStatus.COMPLETED else run.first_number or 1

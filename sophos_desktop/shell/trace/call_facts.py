@@ -76,8 +76,8 @@ def _question_facts(question: TraceRow, *, is_first: bool) -> list[Fact]:
         Fact("Asked", clock_time(question.began_at)),
         Fact("Decided", not_yet if is_open else clock_time(question.ended_at) or "no", is_warning=is_open),
         Fact("Decision", question.answer),
-        Fact("Reason", words.one_line(question.reason) if question.reason else ""),
-        Fact("Why", str(question.events[0].get("reason") or "")),
+        Fact("Your reason", words.one_line(question.reason) if question.reason else ""),
+        Fact("Why asked", str(question.events[0].get("reason") or "")),
     ]
 
 

@@ -49,6 +49,7 @@ class TraceDetails(QWidget):
         self._grid = FactGrid(theme, self._page)
         self._sentence = Words("", TYPE.small, "text_2", theme, self._page, selectable=True)
         self._sentence.setWordWrap(True)
+        self._sentence.setMinimumWidth(1)
         self._sentence.setObjectName("traceSentence")
         self._sentence.setContentsMargins(0, 0, 0, 8)
         self._body = TextCard("traceBody", "Details", theme, self._page)

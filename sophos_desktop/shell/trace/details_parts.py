@@ -27,6 +27,7 @@ from sophos_desktop.shell.theme.type_scale import TYPE, TypeRole
 from sophos_desktop.shell.trace.telling import Fact, Place
 from sophos_desktop.shell.transcript.cards.json_text import colours_of, lay_out, read_json
 from sophos_desktop.shell.transcript.cards.parts import LinkButton, Words
+from sophos_desktop.shell.widgets.plain_tip import plain_tip
 from sophos_desktop.shell.widgets.words import breakable
 
 _LABEL_WIDTH = 80
@@ -57,7 +58,7 @@ class ElidedTitle(QLabel):
         self._role = TYPE.code if is_code else TYPE.small_name
         self.setFont(role_font(self._role))
         self.setText(title)
-        self.setToolTip(title)
+        self.setToolTip(plain_tip(title))
 
     def shown_text(self) -> str:
         """As much as there is room for."""
@@ -119,6 +120,7 @@ class FactGrid(QWidget):
             return
         self._facts = facts
         while len(self._rows) > len(facts):
+            self._grid.setRowMinimumHeight(len(self._rows) - 1, 0)
             for part in self._rows.pop():
                 self._grid.removeWidget(part)
                 part.setParent(None)
@@ -140,8 +142,9 @@ class FactGrid(QWidget):
         value.setObjectName("traceFactValue")
         label.setBuddy(value)
         value.setWordWrap(True)
+        value.setMinimumWidth(1)  # wraps where the dock is narrow; its own hint would be cut there
+        self._grid.setRowMinimumHeight(row, _ROW)
         for column, part in enumerate((label, value)):
-            part.setMinimumHeight(_ROW)
             self._grid.addWidget(part, row, column, Qt.AlignmentFlag.AlignTop)
         return label, value
 

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
     QLabel,
-    QSplitter,
     QStackedLayout,
     QToolButton,
     QVBoxLayout,
@@ -29,7 +28,9 @@ from sophos_desktop.shell.trace import words
 from sophos_desktop.shell.trace.details import TraceDetails
 from sophos_desktop.shell.trace.facts import run_telling, telling_of
 from sophos_desktop.shell.trace.filter_menu import FilterMenu
-from sophos_desktop.shell.trace.nodes import Node, Run
+from sophos_desktop.shell.trace.floating import float_beside, give_frame
+from sophos_desktop.shell.trace.nodes import Run
+from sophos_desktop.shell.trace.parted import Parted
 from sophos_desktop.shell.trace.shown import EVERYTHING, Shown
 from sophos_desktop.shell.trace.tools_known import ToolsKnown
 from sophos_desktop.shell.trace.trace_model import TraceModel
@@ -41,6 +42,10 @@ _TICK_MILLISECONDS = 250
 _ICON = 16
 _EMPTY_MARK = 24
 _NOTHING = Figures()
+_TO_FILTER = "Choose what the trace shows"
+_FILTERED = "Some rows are not shown. Choose what the trace shows"
+_TO_FLOAT = "Show the trace in its own window"
+_TO_DOCK = "Put the trace back into the window"
 
 
 class TraceDock(QDockWidget):
@@ -56,6 +61,7 @@ class TraceDock(QDockWidget):
         self.setObjectName("traceDock")
         self.setAccessibleName("Trace")
         self.setAllowedAreas(Qt.DockWidgetArea.LeftDockWidgetArea | Qt.DockWidgetArea.RightDockWidgetArea)
+        self._window = parent
         self._trace = model
         self._theme = theme
         self._heads: list[QLabel] = []
@@ -68,11 +74,11 @@ class TraceDock(QDockWidget):
         self.details = TraceDetails(theme, self)
         self._stack = QStackedLayout()
         self._is_placed_by_hand = False
-        self._splitter = QSplitter(Qt.Orientation.Vertical)
-        self._filter_button = self._title_button("traceFilter", "Choose what the trace shows", Mark.FILTER)
+        self._splitter = Parted(theme)
+        self._filter_button = self._title_button("traceFilter", _TO_FILTER, Mark.FILTER)
         self._filter_menu = FilterMenu(theme, self)
         self._save_button = self._title_button("traceSave", "Save the trace of this run", Mark.SAVE)
-        self._float_button = self._title_button("traceFloat", "Float or dock the trace", Mark.DETACH)
+        self._float_button = self._title_button("traceFloat", _TO_FLOAT, Mark.DETACH)
         self._close_button = self._title_button("traceClose", "Hide the trace", Mark.CLOSE)
         self.setTitleBarWidget(self._make_title())
         self.setWidget(self._make_body())
@@ -116,9 +122,9 @@ class TraceDock(QDockWidget):
         body.setMaximumWidth(MEASURES.dock_widest)
         splitter = self._splitter
         splitter.setObjectName("traceSplitter")
-        splitter.setHandleWidth(1)
         splitter.addWidget(self.tree)
         splitter.addWidget(self.details)
+        splitter.handle(1).setObjectName("traceLine")  # Qt names it once it is made
         splitter.setStretchFactor(0, 1)
         splitter.setCollapsible(0, False)
         full = Foldaway(body)
@@ -169,12 +175,11 @@ class TraceDock(QDockWidget):
         return panel
 
     def _connect(self) -> None:
-        self._filter_button.clicked.connect(
-            lambda _checked=False: self._filter_menu.open_at(self._filter_button)
-        )
+        self._filter_button.clicked.connect(lambda _checked=False: self._on_filter())
         self._filter_menu.changed.connect(self._on_filter_changed)
         self._save_button.clicked.connect(lambda _checked=False: self._on_save())
-        self._float_button.clicked.connect(lambda: self.setFloating(not self.isFloating()))
+        self._float_button.clicked.connect(lambda _checked=False: self._on_float())
+        self.topLevelChanged.connect(self._on_floating_changed)
         self._close_button.clicked.connect(lambda: self.toggleViewAction().trigger())
         self._splitter.splitterMoved.connect(self._on_splitter_moved)
         self.details.place_wanted.connect(self.place_wanted)
@@ -221,13 +226,34 @@ class TraceDock(QDockWidget):
     def _on_grew(self, _run_id: str) -> None:
         self._refresh()
 
+    def _on_filter(self) -> None:
+        self._filter_button.setChecked(self._trace.shown != EVERYTHING)  # the press itself chooses nothing
+        self._filter_menu.open_at(self._filter_button)
+
     def _on_filter_changed(self, shown: Shown) -> None:
         opened = self.tree.expanded_runs()
         self._trace.show_only(shown)
         self.tree.open_runs(opened)
-        self._filter_button.setProperty("checked", "true" if shown != EVERYTHING else "false")
-        self._filter_button.setAccessibleDescription("" if shown == EVERYTHING else "Some rows are not shown")
-        self._filter_button.style().polish(self._filter_button)
+        is_on = shown != EVERYTHING
+        self._filter_button.setIcon(icon(Mark.FILTER, self._theme, "accent" if is_on else "text_2"))
+        self._filter_button.setCheckable(is_on)
+        self._filter_button.setChecked(is_on)
+        self._filter_button.setToolTip(_FILTERED if is_on else _TO_FILTER)
+        self._filter_button.setAccessibleDescription("Some rows are not shown" if is_on else "")
+
+    def _on_float(self) -> None:
+        if self.isFloating():
+            self.setFloating(False)
+        else:
+            float_beside(self, self._window)
+        self._float_button.setFocus()  # another window has taken it away
+
+    def _on_floating_changed(self, floats: bool) -> None:  # noqa: FBT001 (a Qt slot)
+        what = _TO_DOCK if floats else _TO_FLOAT
+        self._float_button.setToolTip(what)
+        self._float_button.setAccessibleName(what)
+        if floats:
+            give_frame(self)
 
     def _on_save(self) -> None:
         if self.chosen_run is not None:
@@ -259,13 +285,14 @@ class TraceDock(QDockWidget):
         for label, value in words.figure_words(run.fold.figures if run is not None else _NOTHING, limit):
             self._values[label].setText(value)
             self._values[label].setAccessibleName(f"{label}: {value}")
-        self._show_details(self._trace.node(self.tree.currentIndex()), run)
+        self._show_details()
         self._scale()
         self._run_clock()
         self._place_splitter()
 
-    def _show_details(self, node: Node | None, run: Run | None) -> None:
+    def _show_details(self) -> None:
         """Of what is chosen; else of the newest run."""
+        node, run = self._trace.node(self.tree.currentIndex()), self.chosen_run
         if node is not None:
             self.details.show_telling(telling_of(node, self._trace.took_ms(node), self.known))
         elif run is not None:
@@ -274,8 +301,7 @@ class TraceDock(QDockWidget):
             self.details.show_telling(None)
 
     def _scale(self) -> None:
-        run = self.chosen_run
-        self.tree.axis.set_total(self._trace.scale_ms(run) if run is not None else None)
+        self.tree.set_scale(self._trace.scale_ms if self._trace.runs else None)
 
     def _run_clock(self) -> None:
         """A bar that grows is painted again four times a second, while somebody can see it."""
@@ -287,8 +313,8 @@ class TraceDock(QDockWidget):
 
     def _on_tick(self) -> None:
         self._trace.refresh_running()
+        self._show_details()
         self._scale()
-        self.tree.viewport().update()  # every bar of the run has another scale now
 
     def _on_theme_changed(self) -> None:
         for head, value in zip(self._heads, self._values.values(), strict=True):

@@ -5,7 +5,8 @@ says of servers and tools.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from sophos_desktop.core.domain.projection import JsonObject, TraceStep
@@ -13,21 +14,26 @@ from sophos_desktop.core.domain.trace_rows import TraceRow
 from sophos_desktop.shell.trace import words
 from sophos_desktop.shell.trace.call_facts import call_arguments, call_facts, call_result, call_sentence
 from sophos_desktop.shell.trace.calls import ShownRow
-from sophos_desktop.shell.trace.nodes import Node, Run
-from sophos_desktop.shell.trace.saying import name_of
-from sophos_desktop.shell.trace.telling import Fact, Place, Telling, clock_time, date_and_time
+from sophos_desktop.shell.trace.nodes import INPUT, Node, Run
+from sophos_desktop.shell.trace.saying import name_of, state_of
+from sophos_desktop.shell.trace.telling import Fact, Place, Telling, clock_time, date_and_time, plain
 from sophos_desktop.shell.trace.tools_known import ToolsKnown
 
 _CHECKPOINT_PART = 13  # two groups of its id: enough to tell the checkpoints of a thread apart
 
 
 def telling_of(node: Node, took_ms: float | None, known: ToolsKnown) -> Telling:
-    """All that is told of an item."""
+    """All that is told of an item. What the transcript does not show leads to what is around it there: the
+    step, or the message that the run answers."""
     if node.shown_row is not None:
-        return _of_row(node, node.shown_row, known)
-    if node.step is not None:
-        return _of_step(node, node.step)
-    return run_telling(node.run, took_ms)
+        told = _of_row(node, node.shown_row, known)
+    elif node.step is not None:
+        told = _of_step(node, node.step)
+    else:
+        return run_telling(node.run, took_ms)
+    step = node.step_around
+    around = _first_place(step.events) if step is not None else None
+    return told if told.place is not None else replace(told, place=around or _place_of_run(node.run))
 
 
 def run_telling(run: Run, took_ms: float | None) -> Telling:
@@ -38,7 +44,8 @@ def run_telling(run: Run, took_ms: float | None) -> Telling:
         Fact("State", words.run_state(record) or record.status.value),
         Fact("Model", model),
         Fact("Started", date_and_time(record.started_at)),
-        Fact("Finished", clock_time(record.finished_at)),
+        Fact("Last event", clock_time(run.last_sign)),
+        Fact("Finished", clock_time(record.finished_at) if run.last_sign is None else ""),
         Fact("Took", words.time_words(took_ms) if took_ms is not None else ""),
         Fact("Error", record.error_code or ""),
         Fact("Run", record.id),
@@ -47,12 +54,25 @@ def run_telling(run: Run, took_ms: float | None) -> Telling:
     return Telling(
         words.run_name(run.number, record),
         _with_values(*facts),
-        record.error_message or "",
+        plain(record.error_message or ""),
         _with_words(str(asked.get("text") or "") if asked is not None else ""),
         "",
         tuple(event for event in run.events if event["type"] in ("run_started", "end")),
-        Place(str(asked["id"])) if asked is not None else None,
+        _place_of_run(run),
     )
+
+
+def _place_of_run(run: Run) -> Place | None:
+    """The message that it answers; of a run that only went on, the first thing that it did."""
+    if run.record.input_message_id is not None:
+        return Place(run.record.input_message_id)
+    asked = next((event for event in run.events if _is_of_user(event)), None)
+    return _first_place((asked,) if asked is not None else run.events)
+
+
+def _first_place(events: Iterable[JsonObject]) -> Place | None:
+    places = (_place_of_event(event) for event in events)
+    return next((place for place in places if place is not None), None)
 
 
 def _is_of_user(event: JsonObject) -> bool:
@@ -60,17 +80,22 @@ def _is_of_user(event: JsonObject) -> bool:
 
 
 def _of_step(node: Node, step: TraceStep) -> Telling:
+    record, state = node.run.record, state_of(node)
+    goes_on = state in ("running", "waiting")
     facts = (
         Fact("Node", step.node),
+        Fact("State", words.state_word(state)),
         Fact("Started", clock_time(step.started_at) if _has_start(step) else ""),
-        Fact("Saved", clock_time(step.finished_at) if step.is_finished else "not yet"),
+        Fact("Saved", clock_time(step.finished_at) if step.is_finished else "not yet" if goes_on else "no"),
         Fact("Took", words.time_words(step.duration_ms) if step.duration_ms is not None else ""),
+        Fact("Error", record.error_code or "" if state == "failed" else ""),
         Fact("Checkpoint", step.checkpoint_id or ""),
     )
     events = tuple(sorted((*step.markers, *step.events), key=lambda event: int(event["seq"])))
-    places = (_place_of_event(event) for event in step.events)
-    place = next((place for place in places if place is not None), None)
-    return Telling(name_of(node), _with_values(*facts), events=events, place=place)
+    sentence = plain(record.error_message or "") if state == "failed" else ""
+    return Telling(
+        name_of(node), _with_values(*facts), sentence, events=events, place=_first_place(step.events)
+    )
 
 
 def _has_start(step: TraceStep) -> bool:
@@ -95,9 +120,7 @@ def _of_row(node: Node, shown: ShownRow, known: ToolsKnown) -> Telling:
             is_code=True,
         )
     facts = _phase_facts(row) if row.kind in ("load", "prompt", "think", "answer") else _other_facts(row)
-    places = (_place_of_event(event) for event in row.events)
-    place = next((place for place in places if place is not None), None)
-    return Telling(name_of(node), facts, "", _texts(row), "", events, place)
+    return Telling(name_of(node), facts, "", _texts(row), "", events, _first_place(row.events))
 
 
 def _checkpoint_words(run: Run, step: TraceStep | None) -> str:
@@ -108,7 +131,9 @@ def _checkpoint_words(run: Run, step: TraceStep | None) -> str:
         step = next((one for one in before if number is None or (one.number or 0) < number), None)
     if step is None or step.checkpoint_id is None:
         return ""
-    return f"step {step.number}, {step.checkpoint_id[:_CHECKPOINT_PART]}"
+    number = run.number_of(step)
+    begin = "" if number is None or step.node == INPUT else f"step {number}, "
+    return f"{begin}{step.checkpoint_id[:_CHECKPOINT_PART]}"
 
 
 def _phase_facts(row: TraceRow) -> tuple[Fact, ...]:
@@ -117,7 +142,8 @@ def _phase_facts(row: TraceRow) -> tuple[Fact, ...]:
     if row.kind == "prompt":
         tokens = f"{first['prompt_tokens'] or 0:,}"
     elif row.kind in ("think", "answer"):
-        tokens = f"{first['output_tokens'] or 0:,} with thinking"
+        both = " with thinking" if first.get("thinking_ms") else ""  # the engine counts them together
+        tokens = f"{first['output_tokens'] or 0:,}{both}"
     context = first.get("context_tokens")
     return _with_values(
         Fact("Tokens", tokens),
@@ -151,7 +177,7 @@ def _texts(row: TraceRow) -> tuple[str, ...]:
         if event["type"] == "message":
             said += _message_texts(event["message"], row.kind)
         else:
-            said.append(str(event.get("text") or event.get("what") or ""))
+            said.append(plain(str(event.get("text") or event.get("what") or "")))
     return _with_words(*said)
 
 

@@ -11,7 +11,9 @@ from sophos_desktop.core.domain.run import RunRecord, RunStatus
 from sophos_desktop.core.domain.trace_rows import TraceRow, rows_of
 from sophos_desktop.shell.trace.calls import ShownRow
 
-_ROOM_FOR_WAITING = 1.4  # how much longer the scale of a run is that waits: what it waits for has no length
+INPUT = "input"
+_ROOM_FOR_WAITING = 1.4  # how much longer the bars of a run are that waits: what it waits for has no length
+_OF_RECOVERY = 2  # what it found, and the end
 
 
 @dataclass(eq=False, slots=True)
@@ -34,22 +36,47 @@ class Run:
         """True while it waits for a decision."""
         return self.record.status is RunStatus.WAITING
 
+    @property
+    def first_number(self) -> int | None:
+        """What the thread counted when this run took its first step; None before that. That the input was
+        stored is no step."""
+        numbers = (step.number for step in self.fold.steps if step.number is not None and step.node != INPUT)
+        return next(numbers, None)
+
+    def number_of(self, step: TraceStep) -> int | None:
+        """A step's number in its run, from 1 on; None if it has none."""
+        if step.number is None:
+            return None
+        first = self.first_number
+        return max(1, step.number - first + 1) if first is not None else 1
+
     def rows_of(self, group: TraceStep) -> list[TraceRow]:
         """The rows of a group of the fold."""
         return rows_of(group, self.record.started_at, is_running=self.is_running, is_waiting=self.is_waiting)
 
-    def total_ms(self, now: str) -> float:
-        """How long it took, at least a millisecond; up to `now` if it goes on."""
-        ended = self.record.finished_at
-        if ended is None and self.is_running:
-            ended = now
-        elif ended is None and self.events:
-            ended = self.events[-1]["at"]
-        return max(1.0, between(self.record.started_at, ended) or 0.0)
+    @property
+    def last_sign(self) -> str | None:
+        """When the last event was of a run that was found dead; None if it told its own end. How it ended was
+        recorded by the next process, whenever that came."""
+        told = [event["type"] for event in self.events[-_OF_RECOVERY:]]
+        is_found = told == ["recovered", "end"] and len(self.events) > _OF_RECOVERY
+        return str(self.events[-_OF_RECOVERY - 1]["at"]) if is_found else None
 
-    def scale_ms(self, now: str) -> float:
-        """How long the scale of its bars is: its time, with room at the end for what waits."""
-        return self.total_ms(now) * (_ROOM_FOR_WAITING if self.is_waiting else 1.0)
+    def total_ms(self, now: str) -> float | None:
+        """How long it took, at least a millisecond; up to `now` if it goes on. None if that is not known: of
+        an interrupted run its events alone tell."""
+        record = self.record
+        if self.is_running:
+            ended = now
+        elif record.status is RunStatus.INTERRUPTED and not self.is_loaded:
+            return None
+        else:
+            ended = self.last_sign or record.finished_at or (self.events[-1]["at"] if self.events else "")
+        return max(1.0, between(record.started_at, ended) or 0.0)
+
+    def end_ms(self, now: str) -> float:
+        """Where its bars end at most: its time, with room at the end for what waits."""
+        return (self.total_ms(now) or 1.0) * (_ROOM_FOR_WAITING if self.is_waiting else 1.0)
 
 
 @dataclass(frozen=True, slots=True)

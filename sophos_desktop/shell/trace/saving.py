@@ -9,7 +9,7 @@ import errno
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QStandardPaths, Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
@@ -19,6 +19,7 @@ from sophos_desktop.shell.facade import Core
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.trace.words import json_lines
 from sophos_desktop.shell.widgets.banner import Banner
+from sophos_desktop.shell.widgets.file_places import proposed_name, start_folder
 from sophos_desktop.shell.widgets.shapes import Shape
 from sophos_desktop.shell.widgets.words import breakable
 
@@ -47,17 +48,16 @@ class TraceSaving(QObject):
         self._owner = owner
         self.banner = Banner("traceSavedBar", "notice", Shape.NOTICE, theme, window, closable=True)
 
-    def ask(self, run_id: str) -> None:
-        """Ask where the trace of a run goes, then write it there."""
-        documents = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
-        dialog = QFileDialog(self._window, "Save Trace", documents)
+    def ask(self, run_id: str, title: str) -> None:
+        """Ask where the trace of a run of the conversation `title` goes, then write it there."""
+        dialog = QFileDialog(self._window, "Save Trace", start_folder())
         dialog.setObjectName("traceSaveDialog")
         dialog.setOption(QFileDialog.Option.DontUseNativeDialog)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setFileMode(QFileDialog.FileMode.AnyFile)
         dialog.setNameFilter("JSON lines (*.jsonl)")
         dialog.setDefaultSuffix("jsonl")
-        dialog.selectFile(f"{run_id}.trace.jsonl")
+        dialog.selectFile(f"{proposed_name(title, run_id)}.trace.jsonl")
         dialog.fileSelected.connect(lambda path: self.write(run_id, Path(path)))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()

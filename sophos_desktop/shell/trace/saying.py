@@ -21,7 +21,7 @@ _RUN_STATES: dict[RunStatus, ShownState] = {
 def name_of(node: Node) -> str:
     """What an item is called."""
     if node.step is not None:
-        return words.step_name(node.step)
+        return words.step_name(node.run.number_of(node.step), node.step.node)
     if node.shown_row is not None:
         return words.row_name(node.shown_row.row)
     return words.run_name(node.run.number, node.run.record)

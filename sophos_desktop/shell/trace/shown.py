@@ -6,8 +6,10 @@ Invariant: frozen and pure; what is not shown is still there, and saved.
 from dataclasses import dataclass
 from typing import Final
 
+from sophos_desktop.core.domain.run import RunRecord, RunStatus
 from sophos_desktop.shell.trace.calls import NOT_DONE, ShownRow
 
+_NOT_CLEAN = (RunStatus.FAILED, RunStatus.INTERRUPTED)
 _MODEL = ("load", "prompt", "think", "answer", "message")
 
 
@@ -29,6 +31,11 @@ class Shown:
         if shown.is_call:
             return self.tools or (self.questions and shown.question is not None)
         return self.model if shown.row.kind in _MODEL else self.notices
+
+
+def takes_run(shown: Shown, record: RunRecord, *, has_rows: bool) -> bool:
+    """True if a run is shown: with only failures, one that failed itself, or has something that did."""
+    return not shown.only_failures or has_rows or record.status in _NOT_CLEAN
 
 
 EVERYTHING: Final = Shown()

@@ -3,6 +3,7 @@
 Invariant: frozen and pure; times are shown as the clock of this machine has them.
 """
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -39,6 +40,11 @@ class Telling:
     events: tuple[JsonObject, ...] = ()
     place: Place | None = None
     is_code: bool = False
+
+
+def plain(text: str) -> str:
+    """A sentence of the app's without the marks of code: the pane shows plain text."""
+    return re.sub(r"`([^`\n]+)`", "“\\1”", text)
 
 
 def clock_time(at: str | None) -> str:

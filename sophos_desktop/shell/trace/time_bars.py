@@ -1,4 +1,4 @@
-"""Paints the trace's rows: name, time bar on the run's scale, time.
+"""Paints the trace's rows: name, time bar on the scale of the axis, time.
 
 Invariant: a bar's colour says what it was, its shape how it ended; the words beside it say the same.
 """
@@ -13,9 +13,10 @@ from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.fonts import code_font, role_font, text_font
 from sophos_desktop.shell.theme.tokens import SMALL_SIZE, TINY_SIZE
 from sophos_desktop.shell.theme.type_scale import TYPE
-from sophos_desktop.shell.trace.axis import LEFT_PAD, RIGHT_PAD, SIDE, AxisHeader, ticks, x_of
+from sophos_desktop.shell.trace.axis import LEFT_PAD, RIGHT_PAD, SIDE, AxisHeader, x_of
 from sophos_desktop.shell.trace.bars import Bar
 from sophos_desktop.shell.trace.trace_model import BAR, NAME, Role
+from sophos_desktop.shell.transcript.drawable_text import drawable_code
 from sophos_desktop.shell.widgets.shapes import Shape, paint_shape
 
 NAME_SHIFT = 12
@@ -45,6 +46,9 @@ _COLOURS = {
     "tools": "bar_tool",
 }
 _BROKEN = ("interrupted", "uncertain")
+_BESIDE_NAME = 6
+_NARROWEST_ARGUMENT = 16
+_LEFT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
 _RIGHT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
 
 
@@ -69,7 +73,7 @@ class TraceDelegate(QStyledItemDelegate):
     """Lives as long as its tree."""
 
     def __init__(self, theme: Theme, axis: AxisHeader, parent: QObject) -> None:
-        """Paints in the colours of `theme`; runs that are shut are drawn on the scale of `axis`."""
+        """Paints in the colours of `theme`, with the lines of `axis`."""
         super().__init__(parent)
         self._axis = axis
         self._theme = theme
@@ -120,23 +124,28 @@ class TraceDelegate(QStyledItemDelegate):
             cell = cell.adjusted(0, 0, -_ICON, 0)
         metrics = QFontMetrics(font)
         name = metrics.elidedText(str(index.data()), Qt.TextElideMode.ElideRight, cell.width() - 4)
-        painter.drawText(cell, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, name)
+        painter.drawText(cell, _LEFT, name)
+        argument = str(index.data(Role.ARGUMENT)) if is_tool else ""
+        beside = cell.adjusted(metrics.horizontalAdvance(name) + _BESIDE_NAME, 0, -4, 0)
+        if argument and beside.width() >= _NARROWEST_ARGUMENT:
+            painter.setPen(QColor(tokens.text_3))
+            said = drawable_code(argument)
+            painter.drawText(
+                beside, _LEFT, metrics.elidedText(said, Qt.TextElideMode.ElideRight, beside.width())
+            )
 
     def _paint_bar(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
         tokens, cell = self._theme.tokens, QRectF(option.rect)
-        is_shut_run = index.data(Role.LEVEL) == 0 and not _is_open(option)
-        total = self._axis.total_ms if is_shut_run else None
-        total = total or float(index.data(Role.TOTAL) or 1.0)
-        for mark in (0.0, *ticks(total)):
+        total = self._axis.total_ms or 1.0
+        for mark in self._axis.marks(option.rect.width()):
             x = round(x_of(mark, total, cell.left(), cell.width()))
             painter.fillRect(QRectF(x, cell.top(), 1, cell.height()), QColor(tokens.border))
         bar = index.data(Role.BAR)
         if not isinstance(bar, Bar):
             return
-        if bar.total_ms != total:
-            bar = replace(bar, total_ms=total, length_ms=min(bar.length_ms or 0.0, total))
+        bar = replace(bar, total_ms=total)  # never another than that of the figures above
         if bar.waited_ms is not None:
             self._paint_waiting(painter, waiting_rect(bar, cell))
         if bar.length_ms is not None:

@@ -1,7 +1,8 @@
 """The runs of one conversation as an item model: run › step › row.
 
 Invariant: newest run first; events only ever add to the end of a run, so that an update touches its last
-group alone. A run's events are asked for (`wanted`) when it is opened, not before. Knows no core, no window.
+group alone. A run's events are asked for (`wanted`) when it is opened; those of an interrupted one at once,
+for they tell how long it took. All bars are on one scale. Knows no core, no window.
 """
 
 import itertools
@@ -12,12 +13,13 @@ from typing import Any
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
 from sophos_desktop.core.domain.projection import JsonObject
-from sophos_desktop.core.domain.run import RunRecord
+from sophos_desktop.core.domain.run import RunRecord, RunStatus
 from sophos_desktop.foundation.clock import Clock, to_text
 from sophos_desktop.shell.trace import blocks, saying, words
 from sophos_desktop.shell.trace.bars import bar_of
 from sophos_desktop.shell.trace.nodes import Entry, Node, Run
 from sophos_desktop.shell.trace.shown import EVERYTHING, Shown
+from sophos_desktop.shell.widgets.plain_tip import plain_tip
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -31,7 +33,7 @@ class Role(IntEnum):
     STATE = Qt.ItemDataRole.UserRole + 2
     LEVEL = Qt.ItemDataRole.UserRole + 3
     KIND = Qt.ItemDataRole.UserRole + 4
-    TOTAL = Qt.ItemDataRole.UserRole + 5
+    ARGUMENT = Qt.ItemDataRole.UserRole + 5
 
 
 class TraceModel(QAbstractItemModel):
@@ -47,6 +49,7 @@ class TraceModel(QAbstractItemModel):
         self._ids = itertools.count(1)
         self._nodes: dict[int, Node] = {}
         self._runs: list[Node] = []
+        self._lengths: tuple[float, list[Run]] | None = None  # the longest run that is over, and what is not
         self.shown = EVERYTHING
 
     # What Qt asks
@@ -105,23 +108,27 @@ class TraceModel(QAbstractItemModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return self._display(node, index.column())
         if role == Role.BAR:
-            return bar_of(node, self._now())
-        if role == Role.TOTAL:
-            return node.run.scale_ms(self._now())
+            now = self._now()
+            return bar_of(node, now, self._scale_at(now))
         if role == Role.STATE:
             return saying.state_of(node)
         if role == Role.LEVEL:
             return node.level
         if role == Role.KIND:
             return "tool" if node.shown_row is not None and node.shown_row.is_call else ""
-        if role in (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole):
+        if role == Role.ARGUMENT:
+            return words.argument_words(node.shown_row.row) if node.shown_row is not None else ""
+        if role == Qt.ItemDataRole.AccessibleTextRole:
             return self._said(node)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain_tip(self._said(node))  # a model wrote the argument
         return None
 
     def _said(self, node: Node) -> str:
         took = saying.took_ms(node, self._now())
         time = words.time_words(took) if took is not None else ""
-        said = (saying.name_of(node), saying.state_word_of(node), time)
+        argument = words.argument_words(node.shown_row.row) if node.shown_row is not None else ""
+        said = (saying.name_of(node), argument, saying.state_word_of(node), time)
         return ", ".join(word for word in said if word)
 
     def _display(self, node: Node, column: int) -> str:
@@ -153,12 +160,22 @@ class TraceModel(QAbstractItemModel):
         """All runs, newest first."""
         return [node.run for node in self._runs]
 
-    def scale_ms(self, run: Run) -> float:
-        """How long the scale of a run's bars is; up to now if it goes on."""
-        return run.scale_ms(self._now())
+    @property
+    def scale_ms(self) -> float:
+        """How long the one scale of all bars is, in milliseconds: as long as the longest run, up to now."""
+        return self._scale_at(self._now())
 
-    def run_ms(self, run: Run) -> float:
-        """How long a run took; up to now if it goes on."""
+    def _scale_at(self, now: str) -> float:
+        if self._lengths is None:
+            runs = [node.run for node in self._runs]
+            ended = (run.end_ms(now) for run in runs if not run.record.status.is_active)
+            active = [run for run in runs if run.record.status.is_active]
+            self._lengths = max(ended, default=1.0), active
+        longest, active = self._lengths
+        return max([longest, *(run.end_ms(now) for run in active)])
+
+    def run_ms(self, run: Run) -> float | None:
+        """How long a run took; up to now if it goes on; None if that is not known."""
         return run.total_ms(self._now())
 
     def took_ms(self, node: Node) -> float | None:
@@ -170,16 +187,20 @@ class TraceModel(QAbstractItemModel):
     def set_runs(self, records: Iterable[RunRecord]) -> None:
         """All runs of the conversation, oldest first; those that are known keep their events."""
         wanted = list(records)
+        self._lengths = None
         known = {node.run.record.id: node for node in self._runs}
         same = [record for record in wanted if record.id in known]
         keeps_order = [record.id for record in reversed(same)] == [node.run.record.id for node in self._runs]
         if not same or not keeps_order or wanted[: len(same)] != same:
             self._reset(wanted)
-            return
-        for record in same:
-            self._update_record(known[record.id], record)
-        if len(wanted) > len(same):
-            self._insert_runs(wanted[len(same) :], len(same))
+        else:
+            for record in same:
+                self._update_record(known[record.id], record)
+            if len(wanted) > len(same):
+                self._insert_runs(wanted[len(same) :], len(same))
+        for run in self.runs:
+            if run.record.status is RunStatus.INTERRUPTED and not run.is_loaded:
+                self.wanted.emit(run.record.id)  # its record does not tell how long it worked
 
     def clear(self) -> None:
         """Another conversation."""
@@ -198,6 +219,8 @@ class TraceModel(QAbstractItemModel):
             return
         run = node.run
         was_loaded, run.is_loaded = run.is_loaded, True
+        if not run.record.status.is_active:
+            self._lengths = None
         first: int | None = None
         for event in events:
             if event["seq"] > run.fold.last_seq:
@@ -220,6 +243,7 @@ class TraceModel(QAbstractItemModel):
 
     def _reset(self, records: Sequence[RunRecord]) -> None:
         self.beginResetModel()
+        self._lengths = None
         before = {node.run.record.id: node.run for node in self._runs}
         self._nodes.clear()
         self._runs = []
@@ -244,6 +268,8 @@ class TraceModel(QAbstractItemModel):
         if before != record:
             self._sync_run(node, 0)  # what was running may be cut off now
             self._changed(node)
+            if node.children:  # how a step stands that has no end is the run's to say
+                self._changed(node.children[0], node.children[-1])
             self.grew.emit(record.id)
 
     def _make(self, run: Run, parent: Node | None, position: int, entry: Entry | None = None) -> Node:
@@ -306,9 +332,9 @@ class TraceModel(QAbstractItemModel):
         for child in node.children:
             self._forget(child)
 
-    def _changed(self, node: Node) -> None:
-        index = self._index_of(node)
-        self.dataChanged.emit(index, index.siblingAtColumn(TIME))
+    def _changed(self, node: Node, last: Node | None = None) -> None:
+        """An item says something else, or all from it to the `last` of its siblings."""
+        self.dataChanged.emit(self._index_of(node), self._index_of(last or node).siblingAtColumn(TIME))
 
     def _children(self, parent: Index) -> list[Node]:
         node = self.node(parent)

@@ -1,20 +1,23 @@
 """The tree of the trace dock.
 
-Invariant: it expands what is new of the newest run and otherwise only what the person opened; nothing of it
-costs more with more events than what is on the screen.
+Invariant: it expands what is new of the newest run and otherwise only what the person opened, and follows
+that run's end while nothing is chosen and nobody scrolled away from it; nothing of it costs more with more
+events than what is on the screen.
 """
 
 from collections.abc import Iterable
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QMouseEvent, QPainter
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QStyleOptionViewItem, QTreeView, QWidget
 
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.fonts import role_size
+from sophos_desktop.shell.theme.measures import MEASURES
 from sophos_desktop.shell.theme.tokens import TRACE_INDENT, TRACE_NAME_WIDTH, TRACE_TIME_WIDTH
 from sophos_desktop.shell.theme.type_scale import TYPE
 from sophos_desktop.shell.trace.axis import ROOM_ABOVE_ROWS, SIDE, AxisHeader
+from sophos_desktop.shell.trace.shown import takes_run
 from sophos_desktop.shell.trace.time_bars import TraceDelegate
 from sophos_desktop.shell.trace.trace_model import BAR, NAME, TIME, TraceModel
 from sophos_desktop.shell.widgets.shapes import Shape, paint_shape
@@ -33,6 +36,9 @@ class TraceTree(QTreeView):
         self._trace = model
         self._theme = theme
         self._newest: str | None = None
+        self._follows = True
+        self._hides = False
+        self._names_fitted = TRACE_NAME_WIDTH
         self.setObjectName("traceTree")
         self.setAccessibleName("Runs, steps and events")
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -57,6 +63,8 @@ class TraceTree(QTreeView):
         self._fit_times()
         model.modelReset.connect(self._on_reset)
         model.rowsInserted.connect(self._on_rows_inserted)
+        model.grew.connect(self._on_grew)
+        self.verticalScrollBar().actionTriggered.connect(lambda _action: self._note_place())
         theme.changed.connect(self._on_theme_changed)
 
     def _on_theme_changed(self) -> None:
@@ -72,6 +80,80 @@ class TraceTree(QTreeView):
     def _on_reset(self) -> None:
         self._newest = None
         self._open_newest()
+        self._hide_clean_runs()
+
+    def _on_grew(self, _run_id: str) -> None:
+        self._hide_clean_runs()
+        self._follow()
+
+    def _hide_clean_runs(self) -> None:
+        """Where only failures are shown, a run without any is not; its events tell, so they are wanted."""
+        shown = self._trace.shown
+        if not shown.only_failures and not self._hides:
+            return
+        self._hides = shown.only_failures
+        for row in range(self._trace.rowCount()):
+            index = self._trace.index(row, NAME)
+            node = self._trace.node(index)
+            if node is not None:
+                takes = takes_run(shown, node.run.record, has_rows=bool(node.children))
+                if self.isRowHidden(row, QModelIndex()) == takes:
+                    self.setRowHidden(row, QModelIndex(), not takes)
+                if shown.only_failures and self._trace.canFetchMore(index):
+                    self._trace.fetchMore(index)
+
+    def _last_of_newest(self) -> QModelIndex:
+        """The last row of the newest run that is shown."""
+        index = self._trace.index(0, NAME)
+        while self.isExpanded(index) and (below := self._trace.rowCount(index)):
+            index = self._trace.index(below - 1, NAME, index)
+        return index
+
+    def _note_place(self) -> None:
+        """Somebody scrolls: the end is followed if that is where it goes."""
+        bar = self.verticalScrollBar()
+        end = self.visualRect(self._last_of_newest()).bottom() + bar.value() - bar.sliderPosition()
+        self._follows = end <= self.viewport().height()
+
+    def _follow(self) -> None:
+        run = self._trace.node(self._trace.index(0, NAME))
+        if self._follows and run is not None and run.run.is_running and not self.currentIndex().isValid():
+            self.scrollTo(self._last_of_newest())
+
+    def scrollTo(
+        self,
+        index: QModelIndex | QPersistentModelIndex,
+        hint: QAbstractItemView.ScrollHint = QAbstractItemView.ScrollHint.EnsureVisible,
+    ) -> None:
+        """Bring a row into the view, its last pixel as well, which Qt leaves out."""
+        super().scrollTo(index, hint)
+        missing = self.visualRect(index).bottom() - self.viewport().rect().bottom()
+        if 0 < missing < self.viewport().height():
+            self.verticalScrollBar().setValue(self.verticalScrollBar().value() + missing)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Scrolling by wheel counts as well."""
+        super().wheelEvent(event)
+        self._note_place()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Names leave room to the bars in a narrow dock; the chosen row stays in the view."""
+        chosen = self.currentIndex()
+        before = QRect(0, 0, event.oldSize().width(), event.oldSize().height())
+        was_seen = chosen.isValid() and before.intersects(self.visualRect(chosen))
+        super().resizeEvent(event)
+        self._fit_names()
+        if was_seen:
+            self.scrollTo(chosen)
+        else:
+            self._follow()
+
+    def _fit_names(self) -> None:
+        """Two thirds of what the dock is narrower than drawn; a width that somebody chose stays."""
+        wanted = TRACE_NAME_WIDTH - max(0, MEASURES.dock_width - 1 - self.width()) * 2 // 3
+        if self.columnWidth(NAME) == self._names_fitted and wanted != self._names_fitted:
+            self._names_fitted = wanted
+            self.axis.resizeSection(NAME, wanted)
 
     def _on_rows_inserted(self, parent: QModelIndex, first: int, last: int) -> None:
         if not parent.isValid():
@@ -89,9 +171,16 @@ class TraceTree(QTreeView):
         run = self._trace.node(index)
         if run is not None and run.run.record.id != self._newest:
             self._newest = run.run.record.id
+            self._follows = True
             self._open(index)
             if self._trace.canFetchMore(index):
                 self._trace.fetchMore(index)
+
+    def set_scale(self, total_ms: float | None) -> None:
+        """How long the scale of all bars is, in milliseconds; None for none."""
+        if total_ms != self.axis.total_ms:
+            self.axis.set_total(total_ms)
+            self.viewport().update()
 
     def updateGeometries(self) -> None:
         """The axis is lower than what the tree leaves for it: between it and the rows is some room."""

@@ -4,10 +4,10 @@ Invariant: pure, no Qt; everything comes from the stored events and the run's re
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sophos_desktop.core.domain.durations import duration
-from sophos_desktop.core.domain.projection import Figures, JsonObject, TraceStep
+from sophos_desktop.core.domain.projection import Figures, JsonObject
 from sophos_desktop.core.domain.run import RunRecord, RunStatus
 from sophos_desktop.core.domain.trace_rows import TraceRow, decision_words
 from sophos_desktop.shell.trace.calls import ShownRow, ShownState
@@ -40,6 +40,7 @@ _CALLS: dict[ShownState, str] = {
 }
 _DECIDED = {"allow": "allowed", "run-again": "again", "result": "entered"}
 _SHORT = 60
+_FIRST_PART = 200  # of an argument, which may be a whole file
 _SHORT_MILLISECONDS = 100
 _MINUTE = 60_000
 _HOUR = 60 * _MINUTE
@@ -72,11 +73,11 @@ def run_state(record: RunRecord) -> str:
     return _RUN_STATES.get(record.status, "")
 
 
-def step_name(step: TraceStep) -> str:
-    """`2 · tools`."""
-    if step.number is None:
-        return step.node
-    return f"{step.number} · {step.node}" if step.node else f"Step {step.number}"
+def step_name(number: int | None, node: str) -> str:
+    """`2 · tools`: a step's number in its run, and what it was."""
+    if number is None:
+        return node
+    return f"{number} · {node}" if node else f"Step {number}"
 
 
 def row_name(row: TraceRow) -> str:
@@ -94,6 +95,19 @@ def row_name(row: TraceRow) -> str:
     if row.kind == "message":
         return _MESSAGES.get(first["message"]["role"], "Message")
     return _other_name(first)
+
+
+def argument_words(row: TraceRow) -> str:
+    """The beginning of a call's first argument: it tells calls of one tool apart."""
+    arguments = next((event["args"] for event in row.events if event.get("args")), None)
+    if row.kind not in ("tool", "question") or not isinstance(arguments, Mapping):
+        return ""
+    first = next(iter(arguments.values()))
+    if isinstance(first, list | tuple) and first and isinstance(first[0], str | int | float):
+        first = first[0]
+    if isinstance(first, Mapping | list | tuple):
+        return ""
+    return one_line(str(first)[:_FIRST_PART])
 
 
 def note_words(event: JsonObject) -> str:
