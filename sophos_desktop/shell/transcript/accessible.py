@@ -7,18 +7,29 @@ method, and `interface_cast` gives nothing but a VoidPtr: anything else ends the
 from typing import Any
 
 from PySide6.QtCore import QObject, QRect, Signal
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAccessibleEvent, QAccessibleInterface
+from PySide6.QtGui import QAccessible, QAccessibleEvent, QAccessibleInterface
 from PySide6.QtWidgets import QAccessibleWidget, QApplication
 from shiboken6 import isValid
 
-from sophos_desktop.shell.transcript.accessible_message import AccessibleMessage, guarded
+from sophos_desktop.core.domain.conversation import MessageState
+from sophos_desktop.shell.transcript.accessible_message import READ, AccessibleMessage, guarded
+from sophos_desktop.shell.transcript.cards.error_card import ErrorFacts
+from sophos_desktop.shell.transcript.message_walk import MessageWalk
 from sophos_desktop.shell.transcript.scratch import ScratchDocuments
 from sophos_desktop.shell.transcript.selection import Selection
 from sophos_desktop.shell.transcript.spoken_text import SpokenTexts
 from sophos_desktop.shell.transcript.transcript_model import MessageKind
 from sophos_desktop.shell.transcript.transcript_view import TranscriptView
+from sophos_desktop.shell.widgets.announcing import announce
 
 ANSWER_FINISHED = "Answer finished"
+MESSAGE_SENT = "Message sent"
+_ENDED = {
+    MessageState.COMPLETE: ANSWER_FINISHED,
+    MessageState.INCOMPLETE: "Answer ended early",
+    MessageState.STOPPED: "Answer stopped",
+}
+_HOW_TO = "Up and Down go from message to message, Enter reads one"
 _INSTALLED = "transcriptAccessibility"
 
 
@@ -38,8 +49,13 @@ class Accessibility(QObject):
         self._list: QAccessibleInterface | None = None
         self._items: dict[int, AccessibleMessage] = {}  # by the message's key
         self._open: set[int] = set()
+        self._sent: str | None = None  # since the last answer ended
         self._indices: dict[int, int] | None = None  # by key; made when asked for
+        self.walk = MessageWalk(view, selection)
+        self.walk.moved.connect(self._on_moved)
+        self.walk.read_wanted.connect(lambda message: self.acted.emit(message, READ))
         view.setAccessibleName("Conversation")
+        view.setAccessibleDescription(_HOW_TO)
         model = view.model
         model.was_reset.connect(self._on_reset)
         model.inserted.connect(self._on_inserted)
@@ -81,8 +97,16 @@ class Accessibility(QObject):
     def announce(self, words: str) -> None:
         """Say something, when the reader is done with what is being said."""
         self.announced.emit(words)
+        announce(self.view, words)
+
+    def is_current(self, key: int) -> bool:
+        """Whether the keyboard is at the message with a key."""
+        current = self.walk.current
+        return current is not None and self.view.hasFocus() and self.view.model.key(current) == key
+
+    def _on_moved(self, message: int) -> None:
         if QAccessible.isActive():
-            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.view, words))
+            QAccessible.updateAccessibility(QAccessibleEvent(self.item(message), QAccessible.Event.Focus))
 
     # Changes.
 
@@ -95,8 +119,10 @@ class Accessibility(QObject):
             self._open.add(key)
         elif key in self._open:
             self._open.discard(key)
-            if model.message(message).ends_turn:
-                self.announce(ANSWER_FINISHED)
+            told = model.message(message)
+            self._sent = None
+            if told.ends_turn:
+                self.announce(_ENDED[told.state])
 
     def _on_inserted(self, first: int, last: int) -> None:
         self._indices = None
@@ -104,11 +130,26 @@ class Accessibility(QObject):
         for message in range(first, last + 1):
             if model.message(message).kind is MessageKind.ANSWER and model.is_open(message):
                 self._open.add(model.key(message))
+        self._tell_of_new(first, last)
         if QAccessible.isActive() and last - first < 8:
             for message in range(first, last + 1):
                 QAccessible.updateAccessibility(
                     QAccessibleEvent(self.item(message), QAccessible.Event.ObjectCreated)
                 )
+
+    def _tell_of_new(self, first: int, last: int) -> None:
+        """What came at the end: what was sent, and an error."""
+        model = self.view.model
+        if last + 1 < self.walk.count or last - first > 1:
+            return
+        for message in (model.message(index) for index in range(first, last + 1)):
+            if message.kind is MessageKind.USER:
+                if message.text != self._sent:  # what was typed is replaced by what was stored
+                    self.announce(MESSAGE_SENT)
+                self._sent = message.text
+            elif isinstance(message.payload, ErrorFacts):
+                self._sent = None
+                self.announce(message.payload.words)
 
     def _on_removed(self, _first: int, _last: int) -> None:
         self._indices = None
@@ -164,14 +205,12 @@ class AccessibleTranscript(QAccessibleWidget):
     @guarded(0)
     def childCount(self) -> int:
         """All messages, laid out or not."""
-        return len(self._view.model)
+        return self._owner.walk.count
 
     @guarded(None)
     def child(self, index: int) -> Any:
         """The message at `index`."""
-        if not 0 <= index < len(self._view.model):
-            return None
-        return self._owner.item(index)
+        return self._owner.item(index) if 0 <= index < self._owner.walk.count else None
 
     @guarded(-1)
     def indexOfChild(self, child: QAccessibleInterface) -> int:
@@ -192,8 +231,11 @@ class AccessibleTranscript(QAccessibleWidget):
 
     @guarded(None)
     def focusChild(self) -> Any:
-        """A card or the reader that has the keyboard."""
+        """The message, card or reader that has the keyboard."""
         focus = QApplication.focusWidget()
+        current = self._owner.walk.current
+        if focus is self._view and current is not None:
+            return self._owner.item(current)
         if focus is None or focus is self._view or not self._view.isAncestorOf(focus):
             return None
         return QAccessible.queryAccessibleInterface(focus)

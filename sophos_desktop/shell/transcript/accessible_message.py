@@ -179,7 +179,7 @@ class AccessibleMessage(QAccessibleInterface):
             return f"Answer: {first_words(plain, _NAME_LENGTH)}"
         if kind == QAccessible.Text.Description:
             facts = meta_facts(message) if message.kind is MessageKind.ANSWER else MetaFacts()
-            return ", ".join((f"{index + 1:,} of {len(model):,}", *facts.parts))
+            return ", ".join((f"{index + 1:,} of {owner.walk.count:,}", *facts.parts))
         return ""
 
     def setText(self, kind: QAccessible.Text, text: str) -> None:
@@ -215,6 +215,7 @@ class AccessibleMessage(QAccessibleInterface):
         if index not in owner.view.transcript_layout.visible_messages:
             state.offscreen = True
         state.busy = owner.view.model.is_open(index)
+        state.focused = owner.is_current(self.key)
         return state
 
     def foregroundColor(self) -> QColor:

@@ -12,9 +12,11 @@ from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 from sophos_desktop.core.domain.attaching import is_image
 from sophos_desktop.core.domain.conversation import AttachmentRef
 from sophos_desktop.shell.theme.follower import Theme
-from sophos_desktop.shell.theme.icons import Mark, icon
+from sophos_desktop.shell.theme.fonts import row_height, wide
+from sophos_desktop.shell.theme.icons import Mark, icon, mark_size
 from sophos_desktop.shell.transcript.cards.facts import size_words
 from sophos_desktop.shell.transcript.transcript_model import TranscriptMessage
+from sophos_desktop.shell.widgets.plain_tip import plain_tip
 
 CHIP_HEIGHT = 28
 _GAP = 8
@@ -41,9 +43,11 @@ class AttachedFiles(QWidget):
         self._theme = theme
         self._shown: tuple[AttachmentRef, ...] = ()
         self.chips: list[QPushButton] = []
+        self._height = row_height(CHIP_HEIGHT)
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
+        theme.changed.connect(self._on_theme_changed)
 
     def show_message(self, message: TranscriptMessage) -> None:
         """The message is this now."""
@@ -52,11 +56,17 @@ class AttachedFiles(QWidget):
         if attachments != self._shown:
             self._show(attachments)
 
+    def _on_theme_changed(self) -> None:
+        """Names are cut for the type in force."""
+        if row_height(CHIP_HEIGHT) != self._height:
+            self._show(self._shown)
+
     def _show(self, attachments: Sequence[AttachmentRef]) -> None:
         for chip in self.chips:
             chip.hide()
             chip.deleteLater()
         self._shown = tuple(attachments)
+        self._height = row_height(CHIP_HEIGHT)
         self.chips = [self._chip(attachment) for attachment in attachments]
         self._place(self.width())
         self.updateGeometry()
@@ -66,14 +76,14 @@ class AttachedFiles(QWidget):
         chip.setObjectName("attachedFile")
         chip.setProperty("row", "true")
         chip.setIcon(icon(Mark.IMAGE if is_image(attachment) else Mark.FILE, self._theme))
-        chip.setIconSize(QSize(_ICON, _ICON))
+        chip.setIconSize(QSize(mark_size(_ICON), mark_size(_ICON)))
         chip.ensurePolished()
         size = size_words(attachment.size_bytes)
         name = " ".join(attachment.name.split()) or "file"
-        elided = QFontMetrics(chip.font()).elidedText(name, Qt.TextElideMode.ElideMiddle, _WIDEST_NAME)
+        elided = QFontMetrics(chip.font()).elidedText(name, Qt.TextElideMode.ElideMiddle, wide(_WIDEST_NAME))
         chip.setText(f"{elided}  {size}".replace("&", "&&"))
         chip.setAccessibleName(f"Attachment {name}, {size}")
-        chip.setToolTip(f"{name}, {size}")
+        chip.setToolTip(plain_tip(f"{name}, {size}"))
         chip.clicked.connect(lambda _checked=False: self.wanted.emit(attachment))
         chip.show()
         return chip
@@ -87,7 +97,7 @@ class AttachedFiles(QWidget):
     def heightForWidth(self, width: int) -> int:
         """Of all rows."""
         rows = len(self._rows(width))
-        return rows * CHIP_HEIGHT + max(0, rows - 1) * _GAP
+        return rows * row_height(CHIP_HEIGHT) + max(0, rows - 1) * _GAP
 
     def sizeHint(self) -> QSize:
         """That of its width."""
@@ -116,9 +126,9 @@ class AttachedFiles(QWidget):
         for number, row in enumerate(self._rows(width)):
             x = width - sum(_width_of(chip, width) + _GAP for chip in row) + _GAP
             for chip in row:
-                wide = _width_of(chip, width)
-                chip.setGeometry(QRect(x, number * (CHIP_HEIGHT + _GAP), wide, CHIP_HEIGHT))
-                x += wide + _GAP
+                own, height = _width_of(chip, width), row_height(CHIP_HEIGHT)
+                chip.setGeometry(QRect(x, number * (height + _GAP), own, height))
+                x += own + _GAP
 
 
 def _width_of(chip: QPushButton, room: int) -> int:

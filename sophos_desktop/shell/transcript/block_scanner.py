@@ -5,9 +5,9 @@ arrived, and is not taken back. Where CommonMark leaves it open whether a line g
 nothing is cut. No Qt.
 """
 
-from dataclasses import dataclass, replace
-from enum import Enum
+from dataclasses import replace
 
+from sophos_desktop.shell.transcript.container_chain import ContainerChain
 from sophos_desktop.shell.transcript.line_kinds import (
     MATH_LIMIT,
     Line,
@@ -18,10 +18,16 @@ from sophos_desktop.shell.transcript.line_kinds import (
     is_setext,
     is_table_head,
     math_closes,
-    read_fence,
     read_line,
 )
-from sophos_desktop.shell.transcript.segments import Fence, SegmentKind, columns_of
+from sophos_desktop.shell.transcript.segments import (
+    LINE_END,
+    Fence,
+    SegmentKind,
+    bare_line,
+    columns_of,
+)
+from sophos_desktop.shell.transcript.shapes import PLAIN, Block, InnerTable, Shape
 
 BLOCKS_TARGET = 600  # characters after which a segment ends at the next block
 CONTAINER_TARGET = 1_500  # … at the next item of a list, the next paragraph of a quote
@@ -31,52 +37,11 @@ CODE_LINES = 80
 CODE_LIMIT = 6_000
 TABLE_ROWS = 16
 TABLE_LIMIT = 2_500
-_DEEPEST = 6
 _UNKNOWN = Line(LineKind.INDENTED, 4, interrupts=False)
 
 
-class Block(Enum):
-    """The top-level block that is open."""
-
-    NONE = "none"
-    PARAGRAPH = "paragraph"
-    QUOTE = "quote"
-    LIST = "list"
-    FENCE = "fence"
-    MATH = "math"
-    TABLE = "table"
-    INDENTED = "indented"
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """What a segment is from its start on; the fields are those of Segment."""
-
-    kind: SegmentKind = SegmentKind.BLOCKS
-    continues: bool = False
-    strip: int = 0
-    depth: int = 0
-    quote: int = 0
-    fence: Fence | None = None
-    lead: str = ""
-    number: int | None = None
-
-    @property
-    def is_plain(self) -> bool:
-        """More blocks may follow in the same segment."""
-        return self.kind is SegmentKind.BLOCKS and not (self.strip or self.depth or self.quote)
-
-
-PLAIN = Shape()
-
-
-def _code_within(fence: Fence, depth: int, quote: int) -> Shape:
-    return Shape(SegmentKind.CODE, continues=True, strip=fence.indent, depth=depth, quote=quote, fence=fence)
-
-
 class BlockScanner:
-    """Reads lines and calls `cut`; the splitter, which owns the text, derives from it. Positions count from
-    the start of the answer."""
+    """Reads lines and calls `cut`; the splitter, which owns the text, derives from it."""
 
     def __init__(self) -> None:
         self.shape = PLAIN
@@ -95,7 +60,11 @@ class BlockScanner:
         self._marker = ""
         self._content_indent = 0
         self._number = 0
+        self._chain = ContainerChain()
+        self._cut_digits = 0
         self._inner_is_text = False
+        self._inner_previous = ""
+        self._inner_table: InnerTable | None = None
         self._math_start = 0
         self._before_math = (Block.NONE, "")
         self._no_math_before: dict[str, int] = {}
@@ -189,9 +158,10 @@ class BlockScanner:
             self.block = Block.NONE
         self._after_blank = True
         self._previous_start = -1
+        self._inner_previous, self._inner_table = "", None
         if self.next_line - self.segment_start >= CONTAINER_LIMIT:
             if self.block is Block.LIST:
-                self._cut_within(self.next_line, self._content_indent)
+                self._cut_within(self.next_line, "")
             elif self.block is Block.INDENTED:
                 self.cut(self.next_line, Shape(SegmentKind.CODE, continues=True))
             else:
@@ -256,81 +226,116 @@ class BlockScanner:
 
     def _read_in_list(self, text: str, line: Line) -> bool:
         if line.indent >= self._content_indent:
-            self._read_inside(text, line.indent)
+            self._read_inside(text)
             return True
         if line.kind is LineKind.ITEM and line.marker == self._marker:
             self._number += 1
             if self.line_start - self.segment_start >= CONTAINER_TARGET or not self.shape.is_plain:
                 number = self._number if self._marker in ".)" else None
-                self.cut(self.line_start, Shape(continues=True, number=number))
+                self._cut_and_go_on(self.line_start, Shape(number=number))
             self._begin_item(text, line)
             return True
         if self._after_blank or not self._is_lazy(line):
             return False
-        self._read_inside(text, line.indent)
+        self._read_inside(text)
         return True
 
     def _read_in_quote(self, text: str, line: Line) -> bool:
         if line.kind is LineKind.QUOTE:
-            inner = inside_containers(text)
-            may_cut = not self._inner_is_text and self.inner_fence is None and columns_of(inner) == 0
-            if may_cut and self.line_start - self.segment_start >= CONTAINER_TARGET:
-                self.cut(self.line_start, Shape(continues=True))
-            self._read_inside(text, 0)
+            is_long_enough = self.line_start - self.segment_start >= CONTAINER_TARGET
+            may_cut = is_long_enough and not self._inner_is_text and self.inner_fence is None
+            if may_cut and columns_of(inside_containers(text)) == 0:
+                self._cut_within(self.line_start, text)
+            self._read_inside(text)
             return True
         if not self._is_lazy(line):
             return False
-        self._read_inside(text, line.indent)
+        self._read_inside(text)
         return True
 
     def _is_lazy(self, line: Line) -> bool:
         """Goes on with the paragraph in the list or quote, though it has not its mark or indentation."""
         return not line.interrupts and self._inner_is_text and self.inner_fence is None
 
-    def _read_inside(self, text: str, indent: int) -> None:
+    def _read_inside(self, text: str) -> None:
         """A line of the open list or quote that is not an item of its own."""
-        inner = inside_containers(text)
         is_full = self.line_start - self.segment_start >= CONTAINER_LIMIT or self._lines >= CONTAINER_LINES
-        if self.shape.kind is SegmentKind.TEXT:
-            kind = read_line(inner).kind if inner.strip(" \t") else LineKind.RULE
-            is_full |= self._after_blank or kind not in (LineKind.TEXT, LineKind.INDENTED)
-        elif self.shape.kind is SegmentKind.CODE:
-            is_full |= self.inner_fence is None
-        if is_full and self.line_start > self.segment_start:
-            self._cut_within(self.line_start, indent)
-        self._follow_inner(text, inner)
+        if self.shape.kind is not SegmentKind.BLOCKS:
+            is_full |= not self._goes_on_with_piece(text)
+        if is_full and self.line_start > self.segment_start and not self._ends_code(text):
+            self._cut_within(self.line_start, text)
+        self._follow_inner(text)
 
-    def _follow_inner(self, text: str, inner: str) -> None:
+    def _ends_code(self, text: str) -> bool:
+        rest, _, is_inside = self._chain.at(text)
+        return self.inner_fence is not None and is_inside and closes(self.inner_fence, rest)
+
+    def _goes_on_with_piece(self, text: str) -> bool:
+        """Whether a line belongs to the paragraph, table or code that the segment is a piece of."""
+        rest, _, is_inside = self._chain.at(text)
+        if self.shape.kind is SegmentKind.CODE:
+            return is_inside and self.inner_fence is not None
+        if self._after_blank or not rest.strip(" \t"):
+            return False
+        kind = read_line(rest).kind
+        if self.shape.kind is SegmentKind.TABLE:
+            return is_inside and self._inner_table is not None and kind is LineKind.TEXT
+        return kind in (LineKind.TEXT, LineKind.INDENTED)
+
+    def _follow_inner(self, text: str) -> None:
         fence = self.inner_fence
-        offset = len(text) - len(inner)
-        if fence is not None:
-            if closes(fence, inner, fence.indent):
+        is_text = self._inner_is_text and not self._after_blank
+        inner = self._chain.follow(text, is_text=is_text, is_code=fence is not None)
+        has_changed = self._chain.has_changed
+        if fence is not None and not has_changed:
+            if closes(fence, inner):
                 self.inner_fence = None
                 self.has_end = self.shape.kind is SegmentKind.CODE
-            elif not (offset and self.block is Block.LIST and columns_of(text) < fence.indent):
-                return
-            else:
-                self.inner_fence = None
-        else:
-            opened = read_fence(inner)
-            if opened is not None:
-                inset = 0 if self.block is Block.QUOTE else offset
-                self.inner_fence = replace(opened, indent=inset + opened.indent)
-        is_text = bool(inner.strip(" \t")) and self.inner_fence is None and fence is None
-        self._inner_is_text = is_text and read_line(inner).kind in (LineKind.TEXT, LineKind.INDENTED)
+            self._inner_is_text = False
+            return
+        line = read_line(inner) if inner.strip(" \t") else None
+        self.inner_fence = line.fence if line is not None else None
+        is_going_on = line is not None and line.kind is LineKind.INDENTED and is_text and not has_changed
+        self._inner_is_text = is_going_on or (line is not None and line.kind is LineKind.TEXT)
+        if not self._inner_is_text or has_changed:
+            self._inner_table = None
+        elif self._inner_table is None and is_text and is_table_head(self._inner_previous, inner):
+            self._inner_table = InnerTable(self._inner_previous, inner, self.next_line)
+        self._inner_previous = inner if self._inner_is_text else ""
 
-    def _cut_within(self, at: int, indent: int) -> None:
-        """Cut a list or a quote where it has no seam."""
-        level = 1 + max(0, indent - self._content_indent) // 2
-        depth = min(level, _DEEPEST) if self.block is Block.LIST else 0
-        quote = 1 if self.block is Block.QUOTE else 0
-        fence = self.inner_fence
-        if fence is not None:
-            self.cut(at, _code_within(fence, depth, quote))
-        elif self.block is Block.LIST:
-            self.cut(at, Shape(continues=True, strip=indent, depth=depth))
+    def _cut_within(self, at: int, text: str) -> None:
+        """Cut a list or a quote where it has no seam, before the line `text`."""
+        rest, containers, is_inside = self._chain.at(text)
+        is_text = bool(rest.strip(" \t")) and read_line(rest).kind in (LineKind.TEXT, LineKind.INDENTED)
+        goes_on = is_text and self._inner_is_text and not self._after_blank
+        if self.inner_fence is not None and is_inside:
+            shape = Shape(SegmentKind.CODE, containers=containers, fence=self.inner_fence)
+        elif goes_on and is_inside and self._inner_table is not None:
+            lead = self.shape.lead or self._lead_of(self._inner_table, at)
+            shape = Shape(SegmentKind.TABLE, containers=containers, lead=lead)
+        elif goes_on:
+            shape = Shape(SegmentKind.TEXT, containers=self._chain.open)
+        elif len(containers) == 1 and containers[0].is_quote:
+            shape = Shape()  # its marks stand before its lines
         else:
-            self.cut(at, Shape(continues=True))
+            shape = Shape(containers=containers)
+        self._cut_and_go_on(at, shape)
+
+    def _cut_and_go_on(self, at: int, shape: Shape) -> None:
+        digits = self._digits_of_cut_list()
+        self.cut(at, replace(shape, continues=True, digits=digits, after_blank=self._after_blank))
+
+    def _digits_of_cut_list(self) -> int:
+        """Of a list that has been cut: the same for all of its pieces, so a guess made at the first cut."""
+        if not self._cut_digits:
+            highest = max([self._number, *(each.number for each in self._chain.open)])
+            self._cut_digits = 2 if highest < 10 else max(3, len(str(highest)))
+        return self._cut_digits
+
+    def _lead_of(self, table: InnerTable, end: int) -> str:
+        rows = self.source(max(table.rows_start, self.segment_start), end)
+        bare = [bare_line(row, self._chain.open) for row in LINE_END.split(rows)]
+        return "\n".join([table.head, table.delimiters, *bare])
 
     def continued_shape(self) -> Shape:
         """The shape of what follows where the open line is cut in its middle."""
@@ -338,11 +343,10 @@ class BlockScanner:
             return Shape(SegmentKind.CODE, continues=True, fence=self.shape.fence)
         if self.block is Block.INDENTED:
             return Shape(SegmentKind.CODE, continues=True)
-        depth = 1 if self.block is Block.LIST else 0
-        quote = 1 if self.block is Block.QUOTE else 0
-        if self.inner_fence is not None:
-            return _code_within(self.inner_fence, depth, quote)
-        return Shape(SegmentKind.TEXT, continues=True, depth=depth, quote=quote)
+        containers = self._chain.open if self.block in (Block.LIST, Block.QUOTE) else ()
+        kind = SegmentKind.TEXT if self.inner_fence is None else SegmentKind.CODE
+        digits = self._digits_of_cut_list() if containers else 0
+        return Shape(kind, True, containers, self.inner_fence, digits=digits)
 
     # A new block.
 
@@ -363,12 +367,14 @@ class BlockScanner:
             self.block = Block.FENCE
         elif line.kind is LineKind.QUOTE:
             self.block = Block.QUOTE
-            self._follow_inner(text, inside_containers(text))
+            self._begin_containers()
+            self._follow_inner(text)
         elif line.kind in (LineKind.ITEM, LineKind.FOOTNOTE):
             self.block = Block.LIST
             self._marker = line.marker
             digits = text.strip(" \t").partition(line.marker)[0]
             self._number = int(digits) if digits.isdigit() else 0
+            self._begin_containers()
             self._begin_item(text, line)
         elif line.kind is LineKind.INDENTED:
             self.block = Block.INDENTED
@@ -378,9 +384,15 @@ class BlockScanner:
             self.only_definitions = True
             self._remember(text, is_long=is_long)
 
+    def _begin_containers(self) -> None:
+        self._chain.clear()
+        self._cut_digits = 0
+        self._inner_is_text = False
+        self._inner_previous, self._inner_table = "", None
+
     def _begin_item(self, text: str, line: Line) -> None:
         self._content_indent = line.content_indent
         self.inner_fence = None
-        self._follow_inner(text, inside_containers(text))
+        self._follow_inner(text)
         if line.kind is LineKind.FOOTNOTE:
             self._inner_is_text = True

@@ -59,12 +59,15 @@ class CodeBox:
 
 @dataclass(frozen=True, slots=True)
 class QuoteBar:
-    """The rule beside a quote, `inset` pixels from the left, or from the right in a text that runs there."""
+    """The rule beside a quote, `inset` pixels from the left, or from the right in a text that runs there.
+    `above` and `below`: how far boxes reach above its first block and below its last."""
 
     first_block: int
     last_block: int
     inset: int
     is_right: bool = False
+    above: int = 0
+    below: int = 0
 
 
 @dataclass(frozen=True, slots=True)

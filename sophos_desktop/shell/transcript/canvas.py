@@ -69,6 +69,10 @@ class Canvas:
         self._room_above = 0
         self._room_below = 0
         self._images = 0
+        self._rooms: dict[int, int] = {}
+        self._below_table = 0  # the last row below its letters
+        self.goes_on = False
+        """The gap above the first block belongs to what stands around it."""
 
     @property
     def position(self) -> int:
@@ -91,11 +95,25 @@ class Canvas:
         Qt draws no margin above the first block of a document: the view keeps that distance.
         """
         room_below, self._room_below = self._room_below, 0
+        self._rooms[self.next_block] = room
+        if self._first_gap is None and self.goes_on:
+            self._first_gap = 0
+            self._room_above = gap + room
+            return 0
         if self._first_gap is None:
             self._first_gap = gap
             self._room_above = room
             return 0
         return gap + room + room_below
+
+    def reach_above(self, block: int, *, is_begun_before: bool) -> int:
+        """How far the box of a block reaches above it, or what it goes on with."""
+        return self._room_above if is_begun_before else self._rooms.get(block, 0)
+
+    @property
+    def reach_below(self) -> int:
+        """How far the box of the last block reaches below it."""
+        return max(self._room_below, self._below_table)
 
     def keep_below(self, room: int) -> None:
         """Keep `room` pixels free below the block that was just written."""
@@ -104,6 +122,7 @@ class Canvas:
     def begin_block(self, block: QTextBlockFormat, text: QTextCharFormat) -> None:
         """Begin a block at the end."""
         self.note_line(block)
+        self._below_table = 0
         if self._is_fresh:
             self.cursor.setBlockFormat(block)
             self.cursor.setBlockCharFormat(text)
@@ -146,6 +165,7 @@ class Canvas:
         """Go on behind a table."""
         self.cursor.setPosition(table.lastPosition() + 1)
         self._is_fresh = True
+        self._below_table = self.style.table_row_bottom + 1
 
     def add_image(self, image: MathImage) -> str:
         """Gives the name by which the document knows the image."""

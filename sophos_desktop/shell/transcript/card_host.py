@@ -101,6 +101,16 @@ class CardHost:
         """All widgets that are there."""
         return list(self._cards.values())
 
+    def by_key(self) -> dict[CardKey, QWidget]:
+        """All widgets that are there, by their messages."""
+        return dict(self._cards)
+
+    def changes_in_use(self) -> bool:
+        """True if the card that the pointer or the keyboard is in is to have another height."""
+        focus = QApplication.focusWidget()
+        used = (c for c in self.cards() if c.underMouse() or (focus is not None and c.isAncestorOf(focus)))
+        return any(_wanted_height(card, card.width()) != card.height() for card in used)
+
     def ids(self) -> set[str]:
         """The messages that have a widget."""
         return {message.id for message in self._shown.values()}
@@ -122,8 +132,7 @@ class CardHost:
             cast(Card, card).show_message(shown)
         self._shown[key] = shown
         self._cards.move_to_end(key)
-        height = card.heightForWidth(width) if card.hasHeightForWidth() else card.sizeHint().height()
-        return max(0, height)
+        return _wanted_height(card, width)
 
     def place(self, places: dict[CardKey, QRect]) -> None:
         """Move the cards that are in the view to their places and the others away."""
@@ -161,3 +170,8 @@ class CardHost:
         card.move(card.x(), _AWAY)
         if card not in self._kept:
             card.deleteLater()
+
+
+def _wanted_height(card: QWidget, width: int) -> int:
+    height = card.heightForWidth(width) if card.hasHeightForWidth() else card.sizeHint().height()
+    return max(0, height)

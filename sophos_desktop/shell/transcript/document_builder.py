@@ -6,11 +6,11 @@ document.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFontMetricsF, QTextCharFormat, QTextCursor, QTextDocument, QTextOption
+from PySide6.QtGui import QFont, QFontMetricsF, QTextCharFormat, QTextCursor, QTextDocument, QTextOption
 
 from sophos_desktop.shell.transcript import math_rules
 from sophos_desktop.shell.transcript.built import QUOTE_PROPERTY, BuiltSegment, CodeBox, QuoteBar, TaskBox
@@ -19,7 +19,9 @@ from sophos_desktop.shell.transcript.code_blocks import code_line_format, langua
 from sophos_desktop.shell.transcript.drawable_text import drawable_code
 from sophos_desktop.shell.transcript.environment import MarkdownEnvironment
 from sophos_desktop.shell.transcript.inline_writer import InlineWriter, holds_formula
+from sophos_desktop.shell.transcript.list_rooms import digits_of_list, room_of_number
 from sophos_desktop.shell.transcript.math_images import MathImages
+from sophos_desktop.shell.transcript.piece_reading import goes_on
 from sophos_desktop.shell.transcript.segments import Segment, SegmentKind
 from sophos_desktop.shell.transcript.style import (
     TranscriptTheme,
@@ -34,8 +36,10 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 _BULLETS = ("•", "◦", "▪")
+_DIGITS_OF_FOOTNOTE = 2  # at least: notes stand below each other and are not known together
+_SPACE = "\u2002"
 _TASK_MARKS = {True: "☑", False: "☐"}
-_RULE_HEIGHT = 17
+RULE_HEIGHT = 17
 
 
 def build(
@@ -51,7 +55,7 @@ def build(
     `environment` has been told of the segment (`update`).
     """
     canvas = Canvas(document, style, width, math)
-    if segment.kind is SegmentKind.CODE:
+    if segment.kind is SegmentKind.CODE and not segment.containers:
         _write_code_segment(canvas, segment)
     else:
         _Blocks(canvas, environment, segment).write()
@@ -65,7 +69,8 @@ def extend_code(
 
     None, and the document is as it was, if the piece did not just grow at its end: then build it.
     """
-    is_same = now.kind is SegmentKind.CODE and replace(before, end=0, text="") == replace(now, end=0, text="")
+    is_code = now.kind is SegmentKind.CODE and not now.containers
+    is_same = is_code and replace(before, end=0, text="") == replace(now, end=0, text="")
     old, new = drawable_code(before.code), drawable_code(now.code)
     if not is_same or now.has_end or not new.startswith(old) or len(built.code_boxes) != 1 or not old:
         return None
@@ -86,10 +91,9 @@ def extend_code(
 
 def _write_code_segment(canvas: Canvas, segment: Segment) -> None:
     style = canvas.style
-    left = segment.depth * style.indent + segment.quote * (style.quote_bar + style.quote_padding)
-    box = CodeBox(0, 0, left, segment.language, segment.code, not segment.continues, not segment.goes_on)
+    box = CodeBox(0, 0, 0, segment.language, segment.code, not segment.continues, not segment.goes_on)
     _write_code(canvas, box, wraps=False)
-    canvas.natural_width = max(canvas.natural_width, _code_width(segment.code, style, left))
+    canvas.natural_width = max(canvas.natural_width, _code_width(segment.code, style, 0))
 
 
 def _code_width(code: str, style: TranscriptTheme, left: int) -> int:
@@ -114,6 +118,15 @@ def _write_code(canvas: Canvas, box: CodeBox, *, wraps: bool) -> None:
     canvas.keep_below(style.code_bottom + 1 if box.is_last else 0)
 
 
+@dataclass(frozen=True, slots=True)
+class _Quote:
+    """One that is open. `left`: of its bar; `is_begun_before`: in the segment before."""
+
+    first_block: int
+    left: int
+    is_begun_before: bool
+
+
 class _Blocks:
     """Writes the blocks of one segment."""
 
@@ -122,29 +135,27 @@ class _Blocks:
         self._environment = environment
         self._segment = segment
         self._inline = InlineWriter(canvas, environment)
-        self._left = segment.depth * canvas.style.indent
+        self._left = 0
         self._base = canvas.style.reading()
         self._bases: list[QTextCharFormat] = []
         self._numbers: list[int | None] = []
+        self._rooms: list[int] = []
         self._marker = ""
         self._task: bool | None = None
-        self._quotes: list[tuple[int, int]] = []
+        self._quotes: list[_Quote] = []
         self._is_list_start = False
         self._number = segment.number
 
     def write(self) -> None:
         tokens = self._environment.read(self._segment)
-        is_piece = self._segment.continues
-        if is_piece and self._segment.quote:
-            self._open_quote()
+        is_quote = bool(tokens) and tokens[0].type == "blockquote_open"
+        self._canvas.goes_on = self._segment.continues and (is_quote or self._segment.quote > 0)
         index = 0
         while index < len(tokens):
             token = tokens[index]
             if token.level == 0 and token.nesting >= 0 and token.map:
                 self._canvas.source_line = token.map[0]
             index = self._block(tokens, index)
-        if is_piece and self._segment.quote:
-            self._close_quote()
 
     def _block(self, tokens: "Sequence[Token]", index: int) -> int:
         token = tokens[index]
@@ -158,12 +169,14 @@ class _Blocks:
         if kind == "table_open":
             return self._table(tokens, index)
         if kind in ("fence", "code_block"):
-            self._code(token, is_last_token=index == len(tokens) - 1)
+            self._code(token, is_last_token=all(each.nesting < 0 for each in tokens[index + 1 :]))
         elif kind == math_rules.BLOCK:
             self._flush_marker()
             self._inline.display_formula(token, self._base, self._left)
         elif kind == "hr":
             self._rule()
+        elif kind == "ordered_list_open":
+            self._open_ordered_list(tokens, index)
         else:
             self._container(token)
         return index + 1
@@ -172,35 +185,45 @@ class _Blocks:
 
     def _container(self, token: "Token") -> None:
         kind = token.type
-        if kind in ("bullet_list_open", "ordered_list_open"):
-            self._open_list(token)
+        if kind == "bullet_list_open":
+            self._open_list(None, self._canvas.style.indent, is_begun_before=goes_on(token))
         elif kind in ("bullet_list_close", "ordered_list_close"):
             self._numbers.pop()
-            self._left -= self._canvas.style.indent
+            self._left -= self._rooms.pop()
         elif kind == "list_item_open":
-            self._marker = self._next_marker()
+            marker = self._next_marker()
+            self._marker = "" if goes_on(token) else marker
             self._task = token.meta.get("checked")
         elif kind in ("list_item_close", "footnote_reference_close"):
             self._flush_marker()
             if kind == "footnote_reference_close":
                 self._base = self._bases.pop()
-                self._left -= self._canvas.style.indent
+                self._left -= self._rooms.pop()
         elif kind == "blockquote_open":
             self._flush_marker()
             self._open_quote()
         elif kind == "blockquote_close":
             self._close_quote()
         elif kind == "footnote_reference_open":
-            self._open_footnote(str(token.meta["label"]))
+            self._open_footnote(str(token.meta["label"]), is_begun_before=goes_on(token))
 
-    def _open_list(self, token: "Token") -> None:
+    def _open_ordered_list(self, tokens: "Sequence[Token]", index: int) -> None:
+        style = self._canvas.style
+        first = int(tokens[index].attrs.get("start", 1))
+        is_begun_before = goes_on(tokens[index])
+        if self._number is not None and not self._numbers:
+            first, self._number = self._number, None
+            is_begun_before = True
+        digits = digits_of_list(tokens, index, first, is_begun=is_begun_before, piece=self._segment)
+        room = room_of_number(digits, self._base.font(), style.indent)
+        self._open_list(first, room, is_begun_before=is_begun_before)
+
+    def _open_list(self, number: int | None, room: int, *, is_begun_before: bool) -> None:
         self._flush_marker()
-        number = int(token.attrs.get("start", 1)) if token.type == "ordered_list_open" else None
-        if number is not None and self._number is not None and not self._numbers:
-            number, self._number = self._number, None
-        self._is_list_start = not self._numbers
+        self._is_list_start = not self._numbers and not is_begun_before
         self._numbers.append(number)
-        self._left += self._canvas.style.indent
+        self._rooms.append(room)
+        self._left += room
 
     def _next_marker(self) -> str:
         number = self._numbers[-1]
@@ -211,37 +234,46 @@ class _Blocks:
 
     def _open_quote(self) -> None:
         style = self._canvas.style
-        self._quotes.append((self._canvas.next_block, self._left))
+        is_begun_before = self._canvas.goes_on and self._canvas.next_block == 0
+        is_begun_before &= len(self._quotes) < max(1, self._segment.quote)
+        self._quotes.append(_Quote(self._canvas.next_block, self._left, is_begun_before))
         self._left += style.quote_bar + style.quote_padding
         self._bases.append(self._base)
         self._base = characters(style.font(style.reading_size), style.text_2)
 
     def _close_quote(self) -> None:
         style = self._canvas.style
-        first, left = self._quotes.pop()
+        quote = self._quotes.pop()
+        canvas, first = self._canvas, quote.first_block
         self._left -= style.quote_bar + style.quote_padding
         self._base = self._bases.pop()
-        last = self._canvas.next_block - 1
+        last = canvas.next_block - 1
         if last >= first:
-            block = self._canvas.document.findBlockByNumber(first)
+            block = canvas.document.findBlockByNumber(first)
             is_right = block.blockFormat().layoutDirection() is Qt.LayoutDirection.RightToLeft
-            self._canvas.quote_bars.append(QuoteBar(first, last, left, is_right))
+            above = canvas.reach_above(first, is_begun_before=quote.is_begun_before)
+            bar = QuoteBar(first, last, quote.left, is_right, above, canvas.reach_below)
+            canvas.quote_bars.append(bar)
 
-    def _open_footnote(self, label: str) -> None:
+    def _open_footnote(self, label: str, *, is_begun_before: bool) -> None:
         style = self._canvas.style
         number = self._environment.footnote_number(label)
         self._bases.append(self._base)
         self._base = characters(style.font(style.small_size), style.text_2)
-        self._left += style.indent
-        self._marker = f"{number}." if number is not None else f"{label}."
+        digits = max(_DIGITS_OF_FOOTNOTE, len(str(number or 0)))
+        self._rooms.append(room_of_number(digits, self._base.font(), style.indent))
+        self._left += self._rooms[-1]
+        if not is_begun_before:
+            self._marker = f"{number}." if number is not None else f"{label}."
 
     # Blocks.
 
     def _paragraph(self, inline: "Token", *, is_tight: bool) -> None:
         style = self._canvas.style
         is_list_start, self._is_list_start = self._is_list_start, False
-        gap = 0 if is_tight and not is_list_start else style.gap
-        if self._segment.continues and self._canvas.next_block == 0:
+        is_apart = self._segment.after_blank and self._canvas.next_block == 0
+        gap = 0 if is_tight and not (is_list_start or is_apart) else style.gap
+        if self._segment.kind is SegmentKind.TEXT:
             gap = 0
         marker, self._marker = self._marker, ""
         task, self._task = self._task, None
@@ -267,22 +299,30 @@ class _Blocks:
         if self._quotes:
             block.setProperty(QUOTE_PROPERTY, len(self._quotes))
         if marker:
-            block.setTextIndent(-style.indent)
-            block.setTabPositions([QTextOption.Tab(style.indent, QTextOption.TabType.LeftTab)])
+            block.setTextIndent(-self._rooms[-1])
+            block.setTabPositions([QTextOption.Tab(self._rooms[-1], QTextOption.TabType.LeftTab)])
         canvas.begin_block(block, self._base)
         if marker:
             is_right = block.layoutDirection() is Qt.LayoutDirection.RightToLeft
-            # Qt sets no tab in a first line that is outdented to the right.
-            self._write_marker(marker, task, "\u2002" if is_right else "\t")
+            self._write_marker(marker, task, is_right=is_right)
 
-    def _write_marker(self, marker: str, task: bool | None, space: str) -> None:  # noqa: FBT001
-        canvas = self._canvas
+    def _write_marker(self, marker: str, task: bool | None, *, is_right: bool) -> None:  # noqa: FBT001
+        canvas, room = self._canvas, self._rooms[-1]
         text = QTextCharFormat(self._base)
         text.setForeground(characters(self._base.font(), canvas.style.text_3).foreground())
         if task is not None:
             canvas.task_boxes.append(TaskBox(canvas.position, task))
             marker = _TASK_MARKS[task]
-        canvas.insert(marker + space, text)
+        rest = room - QFontMetricsF(text.font()).horizontalAdvance(marker)
+        if rest > 0 and not is_right:
+            canvas.insert(f"{marker}\t", text)
+            return
+        # Qt sets no tab in a first line that is outdented to the right, nor one behind its place.
+        canvas.insert(marker, text)
+        if rest > 0:
+            text.setFontLetterSpacingType(QFont.SpacingType.AbsoluteSpacing)
+            text.setFontLetterSpacing(rest - QFontMetricsF(text.font()).horizontalAdvance(_SPACE))
+        canvas.insert(_SPACE, text)
 
     def _flush_marker(self) -> None:
         """An item that does not begin with a paragraph has its marker on a line of its own."""
@@ -307,7 +347,7 @@ class _Blocks:
     def _rule(self) -> None:
         canvas = self._canvas
         self._flush_marker()
-        block = fixed_line(_RULE_HEIGHT)
+        block = fixed_line(RULE_HEIGHT)
         block.setTopMargin(canvas.take_gap(0))
         block.setLeftMargin(self._left)
         canvas.begin_block(block, characters(canvas.style.font(1), canvas.style.text))
@@ -316,9 +356,11 @@ class _Blocks:
     def _code(self, token: "Token", *, is_last_token: bool) -> None:
         self._flush_marker()
         words = token.info.split()
-        goes_on = self._segment.goes_on and is_last_token
-        source = token.content.removesuffix("\n")
-        box = CodeBox(0, 0, self._left, words[0] if words else "", source, is_last=not goes_on)
+        goes_on_behind = is_last_token and self._segment.goes_on_as is SegmentKind.CODE
+        is_piece = self._segment.kind is SegmentKind.CODE
+        source = self._segment.code if is_piece else token.content.removesuffix("\n")
+        language = words[0] if words else ""
+        box = CodeBox(0, 0, self._left, language, source, not is_piece, not goes_on_behind)
         _write_code(self._canvas, box, wraps=True)
 
     def _table(self, tokens: "Sequence[Token]", index: int) -> int:

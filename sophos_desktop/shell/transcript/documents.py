@@ -16,6 +16,7 @@ from sophos_desktop.shell.transcript.built import BuiltSegment, SegmentDocument
 from sophos_desktop.shell.transcript.code_blocks import CodeHighlighter
 from sophos_desktop.shell.transcript.document_builder import build, extend_code
 from sophos_desktop.shell.transcript.environment import MarkdownEnvironment
+from sophos_desktop.shell.transcript.held_columns import HeldColumns
 from sophos_desktop.shell.transcript.math_images import MathImages
 from sophos_desktop.shell.transcript.plain_builder import build_plain, shrink_to_fit
 from sophos_desktop.shell.transcript.segments import Segment, SegmentKind
@@ -65,6 +66,7 @@ class Documents:
         self._bubble = 480
         self._limit = limit
         self._math = MathImages()
+        self._columns = HeldColumns()
         self._kept: OrderedDict[Key, Drawn] = OrderedDict()
         self._highlighter = CodeHighlighter(style)
         self._jobs: OrderedDict[Key, Iterator[None]] = OrderedDict()
@@ -106,11 +108,13 @@ class Documents:
 
     def clear(self) -> None:
         """Forget all."""
+        self._columns.clear()
         self._kept.clear()
         self._jobs.clear()
 
     def forget(self, message_key: int) -> None:
         """A message is gone or something else now."""
+        self._columns.forget(message_key)
         for key in [key for key in self._kept if key[0] == message_key]:
             del self._kept[key]
             self._jobs.pop(key, None)
@@ -122,9 +126,29 @@ class Documents:
             if drawn is not None:
                 drawn.is_stale = True
 
+    @property
+    def holds_columns(self) -> bool:
+        """A table may look otherwise than when it is built afresh."""
+        return self._columns.is_any_held
+
+    def hold_columns(self, *, is_held: bool) -> frozenset[Key]:
+        """Whether columns of tables stay as wide as they are shown; gives what has another height now."""
+        messages = self._columns.hold(is_held=is_held)
+        changed = {key for key, drawn in self._kept.items() if key[0] in messages and drawn.built.has_table}
+        for key in changed:
+            self._kept[key].is_stale = True
+        return frozenset(changed)
+
     def peek(self, message_key: int, segment: int) -> Drawn | None:
         """A document if it is alive, as it is."""
         return self._kept.get((message_key, segment))
+
+    def shows_nothing(self, model: TranscriptModel, message: int, index: int) -> bool:
+        """Whether a segment is known to have no height, without a document."""
+        environment = model.environment(message)
+        if environment is None or model.is_raw(message):
+            return False
+        return environment.shows_nothing(model.segments(message)[index])
 
     def get(self, model: TranscriptModel, message: int, index: int) -> Drawn:
         """The document of a segment, built or brought up to date if need be."""
@@ -164,6 +188,8 @@ class Documents:
     def _build(self, model: TranscriptModel, message: int, key: Key, drawn: Drawn) -> None:
         drawn.is_stale = False
         self._jobs.pop(key, None)
+        if drawn.built.has_table:
+            self._columns.note(key, drawn.document)
         # A document that was laid out is laid out again at every edit (a table: a millisecond each).
         drawn.document = SegmentDocument()
         environment = model.environment(message)
@@ -175,6 +201,8 @@ class Documents:
             drawn.built = build_plain(drawn.document, drawn.segment, self._style, self._column, margin)
         else:
             self._build_answer(drawn, key, environment)
+            segments = model.segments(message)
+            drawn.built = self._columns.apply(key, segments, drawn.document, drawn.built, self._column)
         self._touch(drawn)
 
     def _build_bubble(self, drawn: Drawn) -> None:

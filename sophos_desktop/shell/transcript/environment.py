@@ -5,12 +5,14 @@ same segments always give the same readings. No Qt.
 """
 
 import re
+from bisect import insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sophos_desktop.shell.transcript.drawable_text import drawable
 from sophos_desktop.shell.transcript.markdown import MarkdownReader
+from sophos_desktop.shell.transcript.piece_reading import read_segment
 from sophos_desktop.shell.transcript.segments import Segment, SegmentKind
 
 if TYPE_CHECKING:
@@ -21,16 +23,18 @@ _LABEL = re.compile(r"\[([^\[\]]{1,300})\]")
 
 @dataclass(frozen=True, slots=True)
 class _Mentions:
-    """What a segment says that concerns others, and what in it others may change."""
+    """What a segment says that concerns others, and what in it others may change. `silent_end`: where one
+    ends that shows nothing, since it is definitions alone."""
 
     labels: frozenset[str] = frozenset()
     definitions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     footnotes: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
+    silent_end: int | None = None
 
     @property
-    def concerns_others(self) -> tuple[object, ...]:
-        return (self.definitions, self.footnotes, self.references)
+    def notes(self) -> tuple[object, ...]:
+        return (self.footnotes, self.references)
 
 
 _NOTHING = _Mentions()
@@ -44,6 +48,7 @@ class MarkdownEnvironment:
         self._reader = reader or MarkdownReader()
         self._mentions: dict[int, _Mentions] = {}
         self._definitions: dict[str, Mapping[str, Any]] = {}
+        self._definers: dict[str, list[int]] = {}  # the segments that define a label, ascending
         self._numbers: dict[str, int] = {}
         self._places: dict[str, int] = {}
         self._lead: tuple[str, list[Token]] = ("", [])
@@ -53,7 +58,8 @@ class MarkdownEnvironment:
 
         Gives the indices of other segments that must be built again.
         """
-        told = False
+        labels: set[str] = set()
+        are_notes_told = False
         looked_at = set(changed)
         for index in looked_at:
             before = self._mentions.get(index, _NOTHING)
@@ -62,10 +68,13 @@ class MarkdownEnvironment:
                 self._mentions.pop(index, None)
             else:
                 self._mentions[index] = now
-            told = told or before.concerns_others != now.concerns_others
-        if not told:
+            if before.definitions != now.definitions:
+                labels |= self._redefine(index, before.definitions, now.definitions)
+            are_notes_told = are_notes_told or before.notes != now.notes
+        if are_notes_told:
+            labels |= self._count_notes()
+        if not labels:
             return frozenset()
-        labels = self._gather()
         return frozenset(
             index
             for index, mentions in self._mentions.items()
@@ -80,14 +89,19 @@ class MarkdownEnvironment:
         """The index of the segment that holds the footnote."""
         return self._places.get(label)
 
+    def shows_nothing(self, segment: Segment) -> bool:
+        """Whether a segment is known to be blank lines or definitions alone: a view looks through thousands
+        of them for something to show."""
+        if segment.kind is not SegmentKind.BLOCKS or segment.containers:
+            return False
+        silent_end = self._mentions.get(segment.index, _NOTHING).silent_end
+        return silent_end == segment.end or not segment.text.strip(" \t\r\n")
+
     def read(self, segment: Segment) -> "list[Token]":
-        """The block tokens of a segment that is no code; later pieces of a table have its head again."""
-        if segment.kind is SegmentKind.TABLE and segment.continues:
-            head = "\n".join(segment.lead.replace("\r\n", "\n").replace("\r", "\n").split("\n")[:2])
-            return self._reader.blocks(head + "\n" + segment.body, {"references": self._definitions})
-        if segment.kind is SegmentKind.TEXT:
-            return self._reader.paragraph(segment.body, self._definitions)
-        return self._reader.blocks(segment.body, {"references": self._definitions})
+        """The block tokens of a segment; later pieces of a table have its head again."""
+        if self.shows_nothing(segment):
+            return []
+        return read_segment(self._reader, segment, self._definitions)
 
     def read_lead(self, segment: Segment) -> "list[Token]":
         """The tokens of the first piece of a table, for one of its later pieces."""
@@ -98,13 +112,30 @@ class MarkdownEnvironment:
             self._lead = (segment.lead, tokens)
         return tokens
 
-    def _gather(self) -> set[str]:
-        """Make the tables anew; gives the labels whose meaning changed."""
-        definitions: dict[str, Mapping[str, Any]] = {}
+    def _redefine(
+        self, index: int, before: Mapping[str, Mapping[str, Any]], now: Mapping[str, Mapping[str, Any]]
+    ) -> set[str]:
+        """A segment defines other labels than before; gives those whose meaning changed."""
+        changed: set[str] = set()
+        for label in before.keys() | now.keys():
+            definers = self._definers.setdefault(label, [])
+            if label in before:
+                definers.remove(index)
+            if label in now:
+                insort(definers, index)
+            was = self._definitions.pop(label, None)
+            if definers:
+                self._definitions[label] = self._mentions[definers[0]].definitions[label]
+            else:
+                del self._definers[label]
+            if self._definitions.get(label) != was:
+                changed.add(label)
+        return changed
+
+    def _count_notes(self) -> set[str]:
+        """Number the footnotes anew; gives the labels whose number changed."""
         places: dict[str, int] = {}
         for index in sorted(self._mentions):
-            for label, definition in self._mentions[index].definitions.items():
-                definitions.setdefault(label, definition)
             for label in self._mentions[index].footnotes:
                 places.setdefault(label, index)
         numbers: dict[str, int] = {}
@@ -114,9 +145,8 @@ class MarkdownEnvironment:
                     numbers.setdefault(label, len(numbers) + 1)
         for label in places:
             numbers.setdefault(label, len(numbers) + 1)
-        labels = _differing(self._definitions, definitions)
-        labels |= {_normalized("^" + label) for label in _differing(self._numbers, numbers)}
-        self._definitions, self._numbers, self._places = definitions, numbers, places
+        labels = {_normalized("^" + label) for label in _differing(self._numbers, numbers)}
+        self._numbers, self._places = numbers, places
         return labels
 
     def _mentions_of(self, segment: Segment) -> _Mentions:
@@ -124,11 +154,12 @@ class MarkdownEnvironment:
         if segment.kind is SegmentKind.CODE or "[" not in text:
             return _NOTHING
         labels = frozenset(_normalized(found) for found in _LABEL.findall(drawable(text)))
-        if "]:" not in text and "[^" not in text:
+        inline_only = segment.kind is SegmentKind.TEXT
+        # What goes on with a paragraph defines nothing.
+        if "[^" not in text and (inline_only or "]:" not in text):
             return _Mentions(labels) if labels else _NOTHING
         environment: dict[str, Any] = {}
         body = segment.body
-        inline_only = segment.kind is SegmentKind.TEXT
         tokens = self._reader.paragraph(body, {}) if inline_only else self._reader.blocks(body, environment)
         found = {
             label: {"href": definition["href"], "title": definition["title"]}
@@ -140,6 +171,7 @@ class MarkdownEnvironment:
             found,
             tuple(token.meta["label"] for token in all_tokens if token.type == "footnote_reference_open"),
             tuple(token.meta["label"] for token in all_tokens if token.type == "footnote_ref"),
+            None if tokens or inline_only or segment.containers else segment.end,
         )
 
 

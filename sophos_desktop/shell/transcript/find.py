@@ -5,7 +5,7 @@ the window lives, the nearest messages first, and starts a message again when it
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -16,30 +16,41 @@ from sophos_desktop.shell.transcript.cards.thinking_row import ThinkingFacts
 from sophos_desktop.shell.transcript.cards.tool_card import ToolGroup, head_part, parts_of
 from sophos_desktop.shell.transcript.copying import DocumentOf
 from sophos_desktop.shell.transcript.positions import TextPosition
-from sophos_desktop.shell.transcript.text_search import is_in, pattern_of, places
+from sophos_desktop.shell.transcript.segments import Segment
+from sophos_desktop.shell.transcript.source_sieve import SourceSieve
+from sophos_desktop.shell.transcript.text_search import pattern_of, places
 from sophos_desktop.shell.transcript.transcript_model import MessageKind, TranscriptMessage, TranscriptModel
 
 MOST_HITS = 10_000
 _SLICE_SECONDS = 0.006
+_READ_SECONDS = 0.005
+_MOST_ACROSS = 8  # segments that a hit may go on into
 _AGAIN_MILLISECONDS = 150
 _TELL_SECONDS = 0.15  # how often growing figures are told
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Hit:
-    """What was found. In a text: from `start` to `end` of a segment's document. In a card: `part` is the key
-    of the part, `start` the number of the place among those in it."""
+    """What was found. In a text: from `start` of a segment's document to `end` of the same or, where a block
+    is cut, of the later `end_segment`. In a card: `part` is the key of the part, `start` the number of the
+    place among those in it."""
 
     message: int
     segment: int  # in a card the number of its part
     start: int
     end: int
     part: str = ""
+    end_segment: int = -1
 
     @property
     def position(self) -> TextPosition:
         """Where it is."""
         return TextPosition(self.message, self.segment, self.start)
+
+    @property
+    def end_position(self) -> TextPosition:
+        """Where it ends, if it is in a text."""
+        return TextPosition(self.message, max(self.segment, self.end_segment), self.end)
 
 
 class Find(QObject):
@@ -53,6 +64,7 @@ class Find(QObject):
         self._document_of = document_of
         self._model: TranscriptModel | None = None
         self._needle = ""
+        self._sieve = SourceSieve("")
         self._start = 0
         self._hits: dict[int, tuple[Hit, ...]] = {}  # by the message's index
         self._sorted: list[Hit] | None = None
@@ -129,6 +141,7 @@ class Find(QObject):
     def search(self, needle: str, start: int) -> None:
         """Search for `needle`, from the message `start` on and round the end."""
         self._needle, self._start = needle, start
+        self._sieve = SourceSieve(needle)
         self._restart()
 
     def stop(self) -> None:
@@ -174,15 +187,54 @@ class Find(QObject):
         if message.kind is MessageKind.CARD:
             found += _hits_in_card(message, index, self._needle)
             yield
-        elif _may_hold(model.source(index), self._needle):
-            for segment in model.segments(index):
-                if _may_hold(segment.text, self._needle):
-                    document = self._document_of(index, segment.index)
-                    found += _hits_in_document(document, index, segment.index, self._needle)
+        elif self._sieve.may_show(model.source(index)):
+            model.segments(index)  # begins to read
+            while not model.read_on(index, _READ_SECONDS):
                 yield
+            self._stale.discard(index)  # what was read just now is searched just now
+            yield from self._search_text(model, index, found)
         else:
             yield
         self._set_hits(index, tuple(found))
+
+    def _search_text(self, model: TranscriptModel, index: int, found: list[Hit]) -> Iterator[None]:
+        free = (0, 0)  # the segment and the place behind the last hit
+        number = 0
+        while number < len(segments := model.segments(index)):
+            hits: list[Hit] = []
+            if self._sieve.may_show(segments[number].text):
+                document = self._document_of(index, number)
+                hits += _hits_in_document(document, index, number, self._needle)
+            behind = _goes_on_in(segments, number, len(self._needle))
+            if behind and self._sieve.may_span(
+                segments[number].text, "".join(segment.text for segment in behind)
+            ):
+                hits += self._hits_across(index, segments[number], behind)
+            for hit in hits:
+                if (number, hit.start) >= free:
+                    found.append(hit)
+                    free = (hit.end_position.segment, hit.end)
+            yield
+            number += 1
+
+    def _hits_across(self, message: int, segment: Segment, behind: Sequence[Segment]) -> list[Hit]:
+        """What begins in a segment and goes on behind its end."""
+        text = self._document_of(message, segment.index).toPlainText()
+        inner_end, whole, before = len(text), text, segment
+        starts: list[int] = []
+        for following in behind:
+            whole += "\n" if before.text[-1:].isspace() else ""
+            starts.append(len(whole))
+            whole += self._document_of(message, following.index).toPlainText()
+            before = following
+        found: list[Hit] = []
+        for start, end in places(whole, self._needle, MOST_HITS):
+            if start < inner_end and end > starts[0]:
+                last = bisect_left(starts, end) - 1
+                units = _count_units(whole[starts[last] : end])
+                number = behind[last].index
+                found.append(Hit(message, segment.index, _count_units(text[:start]), units, "", number))
+        return found
 
     def _set_hits(self, message: int, hits: tuple[Hit, ...]) -> None:
         self._count += len(hits) - len(self._hits.get(message, ()))
@@ -218,11 +270,18 @@ class Find(QObject):
             yield from self._search_message(model, index)
 
 
-def _may_hold(source: str, needle: str) -> bool:
-    """Whether every word of `needle` is in the source: markup may stand between words."""
-    if "&" in source or "\\" in source:
-        return True  # what Markdown escapes or spells as an entity differs from what is seen
-    return all(is_in(source, word) for word in needle.split())
+def _goes_on_in(segments: Sequence[Segment], number: int, length: int) -> list[Segment]:
+    """The segments that go on with the block at the end of this one, as many as `length` may reach into."""
+    found: list[Segment] = []
+    for segment in segments[number + 1 : number + 1 + _MOST_ACROSS]:
+        if not segment.continues or sum(len(each.text) for each in found) > 2 * length:
+            break
+        found.append(segment)
+    return found
+
+
+def _count_units(text: str) -> int:
+    return len(text) + sum(character >= "\U00010000" for character in text)
 
 
 def _hits_in_document(document: QTextDocument, message: int, segment: int, needle: str) -> list[Hit]:

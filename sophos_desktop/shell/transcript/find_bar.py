@@ -15,7 +15,7 @@ from sophos_desktop.shell.theme.type_scale import TYPE
 from sophos_desktop.shell.transcript.card_marks import CardMarks
 from sophos_desktop.shell.transcript.cards.parts import MarkView, Rounded, Words, icon_button, on_click
 from sophos_desktop.shell.transcript.find import MOST_HITS, Find, Hit
-from sophos_desktop.shell.transcript.positions import Highlight, TextPosition
+from sophos_desktop.shell.transcript.positions import Highlight
 from sophos_desktop.shell.transcript.scratch import ScratchDocuments
 from sophos_desktop.shell.transcript.transcript_view import TranscriptView
 from sophos_desktop.shell.widgets.foldaway import Foldaway
@@ -162,8 +162,7 @@ class FindBar(Rounded):
 
     def _uncover(self, hit: Hit) -> None:
         """Move a hit out from under the bar, as far as the conversation goes."""
-        end = TextPosition(hit.message, hit.segment, hit.end)
-        for area in self._view.geometry_of_text.rectangles(hit.position, end):
+        for area in self._view.geometry_of_text.rectangles(hit.position, hit.end_position):
             if area.intersects(self.geometry().toRectF()):
                 self._view.scroll_by(round(area.top()) - self.geometry().bottom() - _FROM_EDGE)
                 return
@@ -220,9 +219,8 @@ class FindBar(Rounded):
             for message in self._view.transcript_layout.visible_messages:
                 for hit in self.finder.hits_in(message):
                     if not hit.part:
-                        end = TextPosition(hit.message, hit.segment, hit.end)
                         frame = tokens.warning if hit == self._current else ""
-                        highlights.append(Highlight(hit.position, end, tokens.match, frame))
+                        highlights.append(Highlight(hit.position, hit.end_position, tokens.match, frame))
         self._view.set_highlights(_LAYER, highlights)
         self._marks.show(self.finder.needle if not self.isHidden() else "", self._current)
 

@@ -56,7 +56,8 @@ class Geometry:
             group = self._sideways.group(placed.key, segments, placed.part)
             offset = self._sideways.note(group, drawn)
         still = QPointF(self.column_left + drawn.left, placed.top + drawn.built.room_above)
-        lift = 0 if drawn.segment.kind in (SegmentKind.CODE, SegmentKind.TABLE) else self.lift
+        is_apart = drawn.segment.kind in (SegmentKind.CODE, SegmentKind.TABLE)
+        lift = 0 if is_apart and not drawn.segment.containers else self.lift
         origin = QPointF(still.x() - offset, still.y() - lift)
         return TextPart(placed, drawn, origin, still, group, offset)
 

@@ -72,7 +72,7 @@ def copy_rectangle(box: QRectF, looks: Looks, words: str) -> QRectF:
     text = QFontMetricsF(looks.font(looks.tokens.type.small)).horizontalAdvance(words)
     width = text + looks.scaled(_ICON + 6 + 16)
     height = looks.scaled(24)
-    return QRectF(box.right() - looks.scaled(6) - width, box.top() + looks.scaled(3), width, height)
+    return QRectF(box.right() - looks.scaled(5) - width, box.top() + looks.scaled(3), width, height)
 
 
 def image_rectangle(document: QTextDocument, image: BlockedImage, width: int, looks: Looks) -> QRectF:
@@ -88,7 +88,7 @@ def image_rectangle(document: QTextDocument, image: BlockedImage, width: int, lo
 def address_rectangle(frame: QRectF, looks: Looks) -> QRectF:
     """The button in the placeholder of an image."""
     text = QFontMetricsF(looks.font(looks.tokens.type.name)).horizontalAdvance(COPY_ADDRESS)
-    width, height = text + looks.scaled(20), looks.scaled(28)
+    width, height = text + looks.scaled(22), looks.scaled(28)
     return QRectF(frame.right() - looks.scaled(9) - width, frame.center().y() - height / 2, width, height)
 
 

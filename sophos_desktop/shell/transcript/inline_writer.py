@@ -6,6 +6,7 @@ become links.
 
 import re
 from collections.abc import Callable
+from math import ceil
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 LINE_SEPARATOR = "\u2028"
 _SHOWN_ADDRESS = 80
 _NOT_LOADED = "Image not loaded: "
-_BARE_ADDRESS = re.compile(r"https?://[^\s<>\"`]+")
+_BARE_ADDRESS = re.compile(r"https?://[^\s<>\"`]+", re.IGNORECASE)
 _CLOSERS = {"$": "$", "$$": "$$", "\\(": "\\)", "\\[": "\\]"}
 _EMPHASIS = ("strong_open", "em_open", "s_open")
 
@@ -51,6 +52,7 @@ class InlineWriter:
         self._begin: Callable[[], None] | None = None
         self._again: Callable[[], None] | None = None
         self._can_break = False
+        self._has_grounds = True
         self._left = 0
         self._formats: list[QTextCharFormat] = []
         self._link_start = -1
@@ -63,14 +65,16 @@ class InlineWriter:
         begin: Callable[[], None] | None = None,
         *,
         is_begun: bool = False,
+        is_cell: bool = False,
         left: int = 0,
     ) -> None:
         """Write the children of an inline token.
 
         `begin` begins the block, when there is something to write (`is_begun`: it has); with it, images and
         display formulas get blocks of their own, `left` pixels from the left. Without it all is written into
-        the block that is open.
+        the block that is open. In a cell (`is_cell`) code has no ground: its lines are enough.
         """
+        self._has_grounds = not is_cell
         self._begin = None if is_begun else begin
         self._again = begin
         self._can_break = begin is not None
@@ -179,6 +183,9 @@ class InlineWriter:
         made.setFont(font)
         if not made.isAnchor():
             made.setForeground(code.foreground())
+        if not self._has_grounds:
+            canvas.insert(text.replace("\n", " "), made)
+            return
         canvas.space_last(canvas.style.code_air)
         start = canvas.position
         canvas.insert(text.replace("\n", " "), made)
@@ -219,24 +226,26 @@ class InlineWriter:
     def _image_card(self, address: str, words: str) -> None:
         canvas, style = self._canvas, self._canvas.style
         block = fixed_line(style.small_line)
-        room = (style.image_height - style.small_line) // 2
+        font, words_font = style.code_font(style.code_size), style.font(style.small_size)
+        # The frame is laid around the letters of the line, which is higher than they are.
+        letters = ceil(max(QFontMetricsF(each).height() for each in (font, words_font)))
+        room = (style.image_height - letters) // 2
         block.setTopMargin(canvas.take_gap(style.gap, room))
         block.setLeftMargin(self._left + style.image_left)
         block.setRightMargin(style.image_right)
         block.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         block.setNonBreakableLines(True)
-        quiet = characters(style.font(style.small_size), style.text_2)
+        quiet = characters(words_font, style.text_2)
         canvas.begin_block(block, quiet)
         start = canvas.position
         canvas.insert(_NOT_LOADED, quiet)
-        font = style.code_font(style.code_size)
-        before = QFontMetricsF(style.font(style.small_size)).horizontalAdvance(_NOT_LOADED)
+        before = QFontMetricsF(words_font).horizontalAdvance(_NOT_LOADED)
         width = canvas.width - self._left - style.image_left - style.image_right - before
         middle = Qt.TextElideMode.ElideMiddle
         shown = QFontMetricsF(font).elidedText(_shortened(address), middle, max(0.0, width))
         canvas.insert(shown, characters(font, style.text_2))
         self._note_image(start, address, words, is_card=True)
-        canvas.keep_below(room)
+        canvas.keep_below(style.image_height - style.small_line - room)
 
     def _note_image(self, start: int, address: str, words: str, *, is_card: bool) -> None:
         canvas = self._canvas

@@ -1,7 +1,8 @@
 """Which parts of the conversation are in the view, and where.
 
 Invariant: what is held is an anchor (a part and where its top is) or the end, never a value of the scroll
-bar: whatever becomes of heights above and below, the text at the anchor stays where it is. Pixels of the
+bar: whatever becomes of heights above and below, the text at the anchor stays where it is. Where text at the
+end became shorter under a reader who does not follow it, the room stays empty until he moves. Pixels of the
 viewport, whole numbers.
 """
 
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 
 from sophos_desktop.shell.transcript.documents import Documents
 from sophos_desktop.shell.transcript.rows import PartHeights, PartKind, Rows
-from sophos_desktop.shell.transcript.transcript_model import TranscriptModel
+from sophos_desktop.shell.transcript.transcript_model import MessageKind, TranscriptModel
 
 BOTTOM_MARGIN = 8
 
@@ -56,6 +57,8 @@ class TranscriptLayout:
         self.height = 0
         self._placed: list[PlacedPart] = []
         self._is_at_end = True
+        self._room = 0
+        self._may_leave_room = False
 
     # What is where.
 
@@ -78,6 +81,11 @@ class TranscriptLayout:
     def is_at_end(self) -> bool:
         """The end is in the view."""
         return self._is_at_end
+
+    @property
+    def may_follow(self) -> bool:
+        """The end is in the view, and at its lower edge."""
+        return self._is_at_end and not self._room
 
     @property
     def visible_messages(self) -> range:
@@ -130,6 +138,7 @@ class TranscriptLayout:
 
     def grow(self, message: int, changed: frozenset[int]) -> None:
         """Segments of a message are new or changed."""
+        self._may_leave_room = True
         self._documents.mark_stale(self._model.key(message), self._said_elsewhere(message, changed))
         first_after_text = self.rows.row(message).text_count if self.anchor.message == message else 0
         difference = self.rows.grow(message, changed)
@@ -150,6 +159,7 @@ class TranscriptLayout:
         """A message is another one now."""
         self._documents.forget(self._model.key(message))
         self.rows.replace(message)
+        self._may_leave_room |= self._model.message(message).kind is MessageKind.ANSWER
         if self.anchor.message == message:
             last = max(0, len(self.rows.row(message).measured) - 1)
             self.anchor = Anchor(message, min(self.anchor.part, last), self.anchor.y)
@@ -172,8 +182,7 @@ class TranscriptLayout:
 
     def scroll_by(self, pixels: int) -> None:
         """Move on by pixels; what is known already is exact."""
-        self.follows_end = False
-        self.anchor = Anchor(self.anchor.message, self.anchor.part, self.anchor.y - pixels)
+        self.go_to(self.anchor.message, self.anchor.part, self.anchor.y - pixels)
 
     def scroll_to_value(self, value: int) -> None:
         """Go where the scroll bar says: near by exactly, far away through what is known of heights."""
@@ -193,7 +202,12 @@ class TranscriptLayout:
         self.go_to(message, part, heights.top(part) - offset)
 
     def go_to(self, message: int, part: int, y: int) -> None:
-        """Put the top of a part's slot at `y`."""
+        """Put the top of a part's slot at `y`: the reader moves."""
+        self._room, self._may_leave_room = 0, False
+        self.stay_at(message, part, y)
+
+    def stay_at(self, message: int, part: int, y: int) -> None:
+        """The top of a part's slot is at `y` already, or was before the text around it changed."""
         self.follows_end = False
         self.anchor = Anchor(message, part, y)
 
@@ -206,14 +220,27 @@ class TranscriptLayout:
         self._is_at_end = True
         if not len(self._model):
             return self._placed
+        self._hold_columns()
         if self.follows_end:
             self._anchor_at_end()
         self._fill_above()
-        if not self._fill_below() and not self.follows_end:
-            # The end is above the lower edge of the view.
-            self._anchor_at_end()
-            self._fill_below()
+        missing = self._fill_below()
+        allowed = height * 3 // 4 if self._may_leave_room else self._room
+        self._room, self._may_leave_room = 0, False
+        if missing and not self.follows_end:
+            if missing <= allowed:
+                self._room = missing
+            else:
+                self._anchor_at_end()
+                self._fill_below()
         return self._placed
+
+    def _hold_columns(self) -> None:
+        """No column of a table moves under a reader."""
+        for key, part in self._documents.hold_columns(is_held=not self.follows_end):
+            message = self._model.index_of_key(key)
+            if message is not None:
+                self.rows.remeasure(message, part)
 
     def _anchor_at_end(self) -> None:
         last = len(self._model) - 1
@@ -237,8 +264,9 @@ class TranscriptLayout:
                     break
         self.anchor = Anchor(message, part, min(0, y))
 
-    def _fill_below(self) -> bool:
-        """Place parts from the anchor on; False if the end is too high up."""
+    def _fill_below(self) -> int:
+        """Place parts from the anchor on; gives how far the end is above the lower edge of the view, unless
+        everything is in it."""
         y = self.anchor.y
         self._placed = []
         first: Anchor | None = None
@@ -258,7 +286,7 @@ class TranscriptLayout:
         begins = self.anchor if first is None else first
         self.anchor = begins
         is_whole = begins == Anchor(0, 0, 0)
-        return is_whole or not self._is_at_end or y + BOTTOM_MARGIN == self.height
+        return 0 if is_whole or not self._is_at_end else self.height - y - BOTTOM_MARGIN
 
     def _upwards(self, message: int, part: int) -> Iterator[tuple[int, int]]:
         """The parts before a part, nearest first."""

@@ -61,14 +61,21 @@ class MarkdownReader:
         from markdown_it import MarkdownIt
         from mdit_py_plugins.footnote import footnote_plugin
 
+        from sophos_desktop.shell.transcript.html_images import html_image_plugin
         from sophos_desktop.shell.transcript.math_rules import math_plugin
 
         options = {"html": False, "linkify": False, "tasklists": True, "maxNesting": DEEPEST_NESTING}
         parser = MarkdownIt("commonmark", options).enable(["table", "strikethrough"])
         parser.use(footnote_plugin, inline=False, move_to_end=False, always_match_refs=True)
         parser.use(math_plugin)
+        parser.use(html_image_plugin)
         # All are read, so that an image of any kind becomes a placeholder; see may_open.
         parser.validateLink = lambda url: True  # type: ignore[method-assign]
+        # A path of Windows is shown and copied as it is written; as an address it could not be opened anyway.
+        encoded = parser.normalizeLink
+        parser.normalizeLink = lambda url: (  # type: ignore[method-assign]
+            encoded(url) if may_open(url) or "\\" not in url else url
+        )
         return parser
 
 

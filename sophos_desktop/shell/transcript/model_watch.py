@@ -11,16 +11,18 @@ from PySide6.QtCore import QObject
 from sophos_desktop.shell.transcript.transcript_model import TranscriptModel
 
 if TYPE_CHECKING:
+    from sophos_desktop.shell.transcript.place_keeper import PlaceKeeper
     from sophos_desktop.shell.transcript.transcript_view import TranscriptView
 
 
 class ModelWatch(QObject):
     """Lives as long as its view; watches one model at a time."""
 
-    def __init__(self, view: "TranscriptView") -> None:
-        """Watches the view's first, empty model."""
+    def __init__(self, view: "TranscriptView", place: "PlaceKeeper") -> None:
+        """Watches the view's first, empty model; `place` is told before anything is laid out anew."""
         super().__init__(view)
         self._view = view
+        self._place = place
         self._layout = view.transcript_layout
         self.model = view.model
         self._connect()
@@ -56,10 +58,12 @@ class ModelWatch(QObject):
         self._view.refresh()
 
     def _on_changed(self, message: int) -> None:
+        self._place.note(message, None)
         self._layout.replace(message)
         self._view.refresh()
 
     def _on_grew(self, message: int, changed: frozenset[int]) -> None:
+        self._place.note(message, changed)
         self._layout.grow(message, changed)
         self._view.light_caret()
         self._view.schedule()

@@ -19,6 +19,7 @@ from PySide6.QtGui import (
 
 from sophos_desktop.shell.theme.icons import Mark, paint_mark
 from sophos_desktop.shell.transcript.built import CodeBox, QuoteBar, text_rectangles
+from sophos_desktop.shell.transcript.document_builder import RULE_HEIGHT
 from sophos_desktop.shell.transcript.documents import BUBBLE_SIDE
 from sophos_desktop.shell.transcript.geometry import TextPart
 from sophos_desktop.shell.transcript.hit_areas import (
@@ -38,6 +39,7 @@ from sophos_desktop.shell.transcript.sideways_bar import bar_of, window_of
 
 _BEYOND = 40  # how far a frame goes on into the next piece, which is clipped
 _CARET = (2, 18)
+_CODE_BAR = 28
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +159,7 @@ class PartPainter:
         looks = self._looks
         middle = Qt.AlignmentFlag.AlignVCenter
         bar = QRectF(
-            area.left() + looks.style.code_padding, area.top() + 1, area.width(), looks.style.code_bar
+            area.left() + looks.style.code_padding, area.top() + 1, area.width(), looks.scaled(_CODE_BAR)
         )
         words = COPIED if is_copied else COPY
         button = copy_rectangle(area, looks, words)
@@ -179,16 +181,17 @@ class PartPainter:
         document, style = part.drawn.document, self._looks.style
         top, bottom = span_of_blocks(document, bar.first_block, bar.last_block)
         x = part.drawn.width - bar.inset - style.quote_bar if bar.is_right else bar.inset
-        area = QRectF(x, round(top), style.quote_bar, round(bottom) - round(top))
+        top, bottom = round(top) - bar.above, round(bottom) + bar.below
+        area = QRectF(x, top, style.quote_bar, bottom - top)
         painter.fillRect(area.translated(part.still), self._looks.colour("border_strong"))
 
     def _rule(self, painter: QPainter, part: TextPart, number: int) -> None:
         document = part.drawn.document
         block = document.findBlockByNumber(number)
-        line = document.documentLayout().blockBoundingRect(block)
+        top, _ = span_of_blocks(document, number, number)
         left = block.blockFormat().leftMargin()
-        area = QRectF(left, round(line.center().y()), part.drawn.width - left, 1)
-        painter.fillRect(area.translated(part.still), self._looks.colour("border"))
+        area = QRectF(left, round(top) + RULE_HEIGHT // 2, part.drawn.width - left, 1)
+        painter.fillRect(area.translated(part.still), self._looks.colour("border_strong"))
 
     def _images(self, painter: QPainter, part: TextPart, marks: Marks) -> None:
         looks, drawn = self._looks, part.drawn
@@ -200,8 +203,8 @@ class PartPainter:
             painter.setBrush(Qt.BrushStyle.NoBrush)
             radius = looks.scaled(8)
             painter.drawRoundedRect(frame.adjusted(0.5, 0.5, -0.5, -0.5), radius, radius)
-            side = looks.scaled(16)
-            icon = QRectF(frame.left() + looks.scaled(15), frame.center().y() - side / 2, side, side)
+            side = looks.scaled(18)
+            icon = QRectF(frame.left() + looks.scaled(17), frame.center().y() - side / 2, side, side)
             self._mark(painter, Mark.NO_IMAGE, icon, looks.colour("text_2"))
             button = address_rectangle(frame, looks)
             is_hovered = marks.hovered is not None and marks.hovered.area.intersects(button)
@@ -214,17 +217,17 @@ class PartPainter:
             painter.drawText(button, Qt.AlignmentFlag.AlignCenter, COPY_ADDRESS)
 
     def _inline_code(self, painter: QPainter, part: TextPart, start: int, end: int) -> None:
+        """Square, from the air before its first letter to the air behind its last one."""
         looks = self._looks
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(looks.colour("inline"))
-        tall, side, radius = looks.scaled(20), looks.scaled(3), looks.scaled(4)
+        colour, tall, air = looks.colour("inline"), looks.style.code_ground, looks.style.code_air
         lines = text_rectangles(part.drawn.document, start, end)
         for number, line in enumerate(lines):
             line.translate(part.origin)
-            air = looks.style.code_air if number == len(lines) - 1 else 0  # behind the last letter
-            width = line.width() - air + 2 * side
-            area = QRectF(line.left() - side, line.center().y() - tall / 2, width, tall)
-            painter.drawRoundedRect(area, radius, radius)
+            # The last letter has its air with it.
+            left, right = line.left() - air, line.right() + (0 if number == len(lines) - 1 else air)
+            top = line.top() + (line.height() - tall) / 2
+            corner = QPointF(self._whole(left), self._whole(top))
+            painter.fillRect(QRectF(corner, QPointF(self._whole(right), corner.y() + tall)), colour)
 
     # The text and what lies on it.
 
@@ -254,11 +257,15 @@ class PartPainter:
             self._mark(painter, Mark.DONE, area.adjusted(2, 2, -2, -2), looks.colour("on_accent"))
 
     def _mark(self, painter: QPainter, mark: Mark, area: QRectF, colour: QColor) -> None:
-        """An icon on a whole pixel of the device, the same one wherever the part is scrolled to: rounding
-        halves to even would not be."""
+        """An icon on a whole pixel of the device."""
+        corner = QPointF(self._whole(area.left()), self._whole(area.top()))
+        paint_mark(painter, mark, QRectF(corner, area.size()), colour)
+
+    def _whole(self, place: float) -> float:
+        """The nearest whole pixel of the device, the same one wherever a part is scrolled to: rounding halves
+        to even would not be."""
         ratio = self._looks.style.pixel_ratio
-        left, top = floor(area.left() * ratio + 0.5) / ratio, floor(area.top() * ratio + 0.5) / ratio
-        paint_mark(painter, mark, QRectF(left, top, area.width(), area.height()), colour)
+        return floor(place * ratio + 0.5) / ratio
 
     def _sideways_bar(self, painter: QPainter, part: TextPart, marks: Marks) -> None:
         bar = bar_of(part, marks.widest, self._looks, is_hovered=marks.bar_is_hovered)

@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QPointF, Qt, QTimer
 from PySide6.QtGui import QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication
 
+from sophos_desktop.shell.transcript.code_copy import whole_code
 from sophos_desktop.shell.transcript.exposure import Exposure
 from sophos_desktop.shell.transcript.geometry import Geometry
 from sophos_desktop.shell.transcript.hit_areas import Hit, HitKind, hit
@@ -17,6 +18,7 @@ from sophos_desktop.shell.transcript.marking import Marking
 from sophos_desktop.shell.transcript.positions import TextPosition
 from sophos_desktop.shell.transcript.sideways import Group, Sideways
 from sophos_desktop.shell.transcript.sideways_bar import SidewaysDrag
+from sophos_desktop.shell.widgets.plain_tip import plain_tip
 
 if TYPE_CHECKING:
     from sophos_desktop.shell.transcript.transcript_view import TranscriptView
@@ -197,7 +199,7 @@ class Pointer:
             return
         self._marking.hovered = found
         target = found.target if found is not None and found.kind is HitKind.LINK else ""
-        self._view.viewport().setToolTip(target)
+        self._view.viewport().setToolTip(plain_tip(target))
         self._view.linkHovered.emit(target)
         self._view.schedule()
 
@@ -223,19 +225,21 @@ class Pointer:
 
     def _copy_code(self, pressed: Hit) -> None:
         model = self._view.model
-        segments = model.segments(pressed.message)
-        source = pressed.target
-        last = pressed.part
-        if segments[pressed.part].goes_on:
-            pieces = [source]
-            while segments[last].goes_on and last + 1 < len(segments):
-                last += 1
-                pieces.append(segments[last].code)
-            source = "\n".join(pieces)
+        source = whole_code(
+            model, pressed.message, pressed.part, pressed.target, is_last=self._is_last_box(pressed)
+        )
         self._view.copyRequested.emit(source)
         self._marking.copied = (model.key(pressed.message), pressed.part, pressed.index)
         self._copied_timer.start()
         self._view.schedule()
+
+    def _is_last_box(self, pressed: Hit) -> bool:
+        """Whether nothing is drawn below the box in its segment: then the code may go on in the next."""
+        key = self._view.model.key(pressed.message)
+        drawn = self._view.transcript_layout.documents.peek(key, pressed.part)
+        if drawn is None or pressed.index != len(drawn.built.code_boxes) - 1:
+            return False
+        return drawn.built.code_boxes[-1].last_block == drawn.document.blockCount() - 1
 
     def _on_copied_is_old(self) -> None:
         self._copied_timer.stop()

@@ -4,8 +4,11 @@ Invariant: it shows what the message shows and changes nothing; Escape and a cli
 keyboard goes back to the conversation.
 """
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QEvent, QObject, QRect, Qt, Signal
 from PySide6.QtGui import (
+    QAccessible,
     QFocusEvent,
     QGuiApplication,
     QKeyEvent,
@@ -19,6 +22,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QTextEdit
 
 from sophos_desktop.shell.transcript.copying import message_span, text_steps
+from sophos_desktop.shell.transcript.in_words import write_formulas, write_tables
 from sophos_desktop.shell.transcript.positions import TextPosition
 from sophos_desktop.shell.transcript.scratch import ScratchDocuments
 from sophos_desktop.shell.transcript.selection import Selection
@@ -29,6 +33,7 @@ from sophos_desktop.shell.transcript.transcript_view import TranscriptView
 _MOST_SEGMENTS = 200  # laid out with their formats; a longer message is read as plain text
 _SIDE = 12
 _LEAST = 120
+_ENTER_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 class Reader(QTextEdit):
@@ -36,13 +41,16 @@ class Reader(QTextEdit):
 
     closed = Signal()
 
-    def __init__(self, view: TranscriptView, selection: Selection) -> None:
-        """`selection` says which message is the current one."""
+    def __init__(
+        self, view: TranscriptView, selection: Selection, is_spoken: Callable[[], bool] = QAccessible.isActive
+    ) -> None:
+        """`selection` says which message is the current one; `is_spoken`: whether the text is to be heard."""
         super().__init__(view.viewport())
         self.setObjectName("transcriptReader")
         self.setReadOnly(True)
         self.setUndoRedoEnabled(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the conversation's comes instead
         self.setTabChangesFocus(True)
         self.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByKeyboard | Qt.TextInteractionFlag.TextSelectableByMouse
@@ -50,6 +58,7 @@ class Reader(QTextEdit):
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self._view = view
         self._selection = selection
+        self._is_spoken = is_spoken
         self._scratch = ScratchDocuments(view)
         self._message_key = -1
         view.installEventFilter(self)
@@ -78,20 +87,23 @@ class Reader(QTextEdit):
         self.setAccessibleName(f"{whose}, read with the keyboard. Escape closes.")
         self._dress()
         caret = self._selection.caret
-        starts = self._fill(message)
-        place = 0
-        if caret is not None and caret.message == message and caret.segment < len(starts):
-            place = starts[caret.segment] + caret.character
         self._view.set_held("reader", is_held=True)
         if message not in self._view.transcript_layout.visible_messages:
             self._view.scroll_to(TextPosition(message, 0, 0))
         self.show()
-        self._place()
         self.raise_()
+        # Before there is a caret to tell of: Orca takes a caret for the focus, and says nothing of that then.
+        self.setFocus(Qt.FocusReason.OtherFocusReason)
+        starts = self._fill(message)
+        place = 0
+        if caret is not None and caret.message == message and caret.segment < len(starts):
+            place = starts[caret.segment] + caret.character
         cursor = self.textCursor()
         cursor.setPosition(min(place, max(0, self.document().characterCount() - 1)))
         self.setTextCursor(cursor)
-        self.setFocus(Qt.FocusReason.OtherFocusReason)
+        if self._is_spoken():
+            self._write_in_words(message, starts)
+        self._place()
         self.ensureCursorVisible()
         return True
 
@@ -149,6 +161,15 @@ class Reader(QTextEdit):
             cursor.insertFragment(source.selection())
             self._dress_first(starts[-1], document)
         return starts
+
+    def _write_in_words(self, message: int, starts: list[int]) -> None:
+        """A formula is a picture and a table a grid: neither is heard by a caret that goes through it."""
+        segments = self._view.model.segments(message)
+        if len(starts) == len(segments):
+            for start, segment in reversed([*zip(starts, segments, strict=True)]):
+                drawn = self._scratch.drawn(message, segment.index)
+                write_formulas(self.document(), start, drawn.built.formulas)
+        write_tables(self.document())
 
     def _dress_first(self, start: int, source: QTextDocument) -> None:
         """A fragment's first paragraph takes the margins of where it is put: give it its own."""
@@ -213,12 +234,21 @@ class Reader(QTextEdit):
         """Escape and F7 close."""
         if _closes(event):
             self.close_reader()
+        elif event.key() in _ENTER_KEYS and (address := self._address_at_caret()):
+            self._view.linkActivated.emit(address)
         elif event.matches(QKeySequence.StandardKey.Copy):
             text = self.textCursor().selection().toPlainText()
             if text:
                 QGuiApplication.clipboard().setText(text)
         else:
             super().keyPressEvent(event)
+
+    def _address_at_caret(self) -> str:
+        """Of the link that the caret is in or before; empty if there is none."""
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(self.textCursor().position())
+        cursor.movePosition(QTextCursor.MoveOperation.NextCharacter)
+        return cursor.charFormat().anchorHref()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         """Who goes elsewhere has read enough; a menu or another window is not elsewhere."""

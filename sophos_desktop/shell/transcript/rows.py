@@ -103,6 +103,8 @@ class Rows:
     def _body(self, message: int, part: int) -> int:
         kind = self.kind(message, part)
         if kind is PartKind.TEXT:
+            if self._documents.shows_nothing(self._model, message, part):
+                return 0
             return self._documents.get(self._model, message, part).height
         if kind is PartKind.IMAGE:
             return self._parts.image_height(self.image(message, part))
@@ -116,7 +118,7 @@ class Rows:
         """The pixels kept free above a part, which is measured or about to be."""
         kind = self.kind(message, part)
         own = 0
-        if kind is PartKind.TEXT:
+        if kind is PartKind.TEXT and not self._documents.shows_nothing(self._model, message, part):
             own = self._documents.get(self._model, message, part).built.gap_before
         if part == 0:
             return max(own, self._message_gap(message))

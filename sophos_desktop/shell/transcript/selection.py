@@ -1,47 +1,36 @@
 """The selection across messages: by mouse, by keyboard, and what of it is copied.
 
 Invariant: it holds places in the text, not pixels, so scrolling and resizing leave it alone; while there is
-one, the view is held and never follows the end. Anchor and caret may be in any order.
+one, the view is held and never follows the end; while the text is written on, the ends stay on their
+characters. Anchor and caret may be in any order.
 """
 
-from collections.abc import Callable, Iterator
-from enum import Enum
-from time import perf_counter
+from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QPointF, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent
 from PySide6.QtWidgets import QApplication
 
 from sophos_desktop.shell.transcript.caret_moves import Move, moved
+from sophos_desktop.shell.transcript.copy_job import CopyJob, Steps, copied_at_once, read_at_once
 from sophos_desktop.shell.transcript.copying import (
     Span,
-    copied_markdown,
-    copied_text,
     markdown_steps,
     message_span,
     text_steps,
     whole_span,
 )
+from sophos_desktop.shell.transcript.kept_ends import KeptEnds
 from sophos_desktop.shell.transcript.positions import Highlight, TextPosition
 from sophos_desktop.shell.transcript.scratch import ScratchDocuments
+from sophos_desktop.shell.transcript.selection_units import Unit, around
 from sophos_desktop.shell.transcript.transcript_view import TranscriptView
-from sophos_desktop.shell.transcript.words_at import word_around
 
 LAYER = "selection"
 HELD = "selection"
 _AUTOSCROLL_MILLISECONDS = 25
 _FASTEST_PIXELS = 60
-_AT_ONCE_SECONDS = 0.04
-_SLICE_SECONDS = 0.008
 _Key = QKeySequence.StandardKey
-
-
-class _Unit(Enum):
-    """What a drag selects at least."""
-
-    CHARACTER = 1
-    WORD = 2
-    BLOCK = 3
 
 
 class Selection(QObject):
@@ -58,7 +47,7 @@ class Selection(QObject):
         self._anchor: TextPosition | None = None
         self._caret: TextPosition | None = None
         self._first: Span | None = None  # the word or block that a drag began with
-        self._unit = _Unit.CHARACTER
+        self._unit = Unit.CHARACTER
         self._is_dragging = False
         self._pointer = QPointF()
         self._pressed_at = QPointF(-1e6, -1e6)
@@ -67,12 +56,10 @@ class Selection(QObject):
         self._autoscroll = QTimer(self)
         self._autoscroll.setInterval(_AUTOSCROLL_MILLISECONDS)
         self._autoscroll.timeout.connect(self._on_autoscroll)
-        self._copying: Iterator[str] | None = None
-        self._put: Callable[[str], object] = QGuiApplication.clipboard().setText
-        self._pieces: list[str] = []
-        self._copy_timer = QTimer(self)
-        self._copy_timer.setInterval(1)
-        self._copy_timer.timeout.connect(self._on_copy_turn)
+        self._job = CopyJob(view.model, self._scratch.document, self)
+        self._job.done.connect(self.copied)
+        self._kept = KeptEnds(view.model, self._scratch.document)
+        self._is_unsettled = False  # the text at an end was drawn anew
         view.set_mouse_handler(self)
         view.installEventFilter(self)
         self._watch_model()
@@ -83,12 +70,15 @@ class Selection(QObject):
         model.inserted.connect(self._on_inserted)
         model.removed.connect(self._on_removed)
         model.changed.connect(self._on_changed)
+        model.grew.connect(self._on_grew)
+        self._view.layoutChanged.connect(self._on_layout_changed)
 
     # What is selected.
 
     @property
     def span(self) -> Span | None:
         """From the first to the last place; None if nothing is selected."""
+        self._settle()
         if self._anchor is None or self._caret is None or self._anchor == self._caret:
             return None
         return Span(min(self._anchor, self._caret), max(self._anchor, self._caret))
@@ -96,6 +86,7 @@ class Selection(QObject):
     @property
     def caret(self) -> TextPosition | None:
         """Where the moving end is."""
+        self._settle()
         return self._caret
 
     @property
@@ -108,13 +99,17 @@ class Selection(QObject):
 
     def text(self) -> str:
         """What is selected, as plain text, at once."""
-        span = self.span
-        return "" if span is None else copied_text(self._view.model, self._scratch.document, span)
+        return self._copied(text_steps)
 
     def markdown(self) -> str:
         """What is selected, as Markdown, at once."""
+        return self._copied(markdown_steps)
+
+    def _copied(self, steps: Steps) -> str:
+        if self.span is not None:
+            read_at_once(self._view.model, steps, self.span)
         span = self.span
-        return "" if span is None else copied_markdown(self._view.model, self._scratch.document, span)
+        return "" if span is None else copied_at_once(self._view.model, self._scratch.document, steps, span)
 
     def select(self, anchor: TextPosition, caret: TextPosition) -> None:
         """Select from `anchor` to `caret`."""
@@ -141,6 +136,8 @@ class Selection(QObject):
         self._show()
 
     def _show(self) -> None:
+        self._is_unsettled = False
+        self._kept.hold([end for end in (self._anchor, self._caret) if end is not None])
         span, colour = self.span, self._view.looks.tokens.accent_line
         highlights = [] if span is None else [Highlight(span.start, span.end, colour)]
         self._view.set_highlights(LAYER, highlights)
@@ -149,6 +146,7 @@ class Selection(QObject):
 
     def refresh_colours(self) -> None:
         """Another theme is in force."""
+        self._settle()
         self._show()
 
     # The mouse.
@@ -157,20 +155,21 @@ class Selection(QObject):
         """Put the caret; with Shift move it; a third press selects the paragraph."""
         if event.button() != Qt.MouseButton.LeftButton:
             return
+        self._settle()
         point = event.position()
         position = self._view.geometry_of_text.position_at(point)
         if position is None:
             return
         near = (point - self._pressed_at).manhattanLength() < QApplication.startDragDistance()
         if self._double_click_timer.isActive() and near:
-            self._begin(position, _Unit.BLOCK)
+            self._begin(position, Unit.BLOCK)
         elif event.modifiers() & Qt.KeyboardModifier.ShiftModifier and self._anchor is not None:
-            self._unit = _Unit.CHARACTER
+            self._unit = Unit.CHARACTER
             self._first = None
             self._caret = position
             self._is_dragging = True
         else:
-            self._unit, self._first = _Unit.CHARACTER, None
+            self._unit, self._first = Unit.CHARACTER, None
             self._anchor = self._caret = position
             self._is_dragging = True
         self._show()
@@ -181,10 +180,10 @@ class Selection(QObject):
         if position is not None and event.button() == Qt.MouseButton.LeftButton:
             self._pressed_at = event.position()
             self._double_click_timer.start(QApplication.doubleClickInterval())
-            self._begin(position, _Unit.WORD)
+            self._begin(position, Unit.WORD)
             self._show()
 
-    def _begin(self, position: TextPosition, unit: _Unit) -> None:
+    def _begin(self, position: TextPosition, unit: Unit) -> None:
         self._unit = unit
         self._first = self._around(position, unit)
         self._anchor, self._caret = self._first.start, self._first.end
@@ -204,15 +203,18 @@ class Selection(QObject):
 
     def release(self, event: QMouseEvent) -> None:
         """The drag is over."""
+        self._settle()
         if event.button() == Qt.MouseButton.LeftButton and self._is_dragging:
             self._is_dragging = False
             self._autoscroll.stop()
             clipboard = QGuiApplication.clipboard()
             if clipboard.supportsSelection() and self.span is not None:
-                self._start_copy(text_steps, lambda text: clipboard.setText(text, clipboard.Mode.Selection))
+                put = partial(clipboard.setText, mode=clipboard.Mode.Selection)
+                self._job.start(text_steps, lambda: self.span, put)
             self._show()
 
     def _drag_to(self, point: QPointF) -> None:
+        self._settle()
         position = self._view.geometry_of_text.position_at(point)
         if position is None or self._anchor is None:
             return
@@ -241,22 +243,8 @@ class Selection(QObject):
         edge = 0.0 if pixels < 0 else float(self._view.viewport().height() - 1)
         self._drag_to(QPointF(self._pointer.x(), edge))
 
-    def _around(self, position: TextPosition, unit: _Unit) -> Span:
-        """The word or the paragraph at a place."""
-        block = self._scratch.document(position.message, position.segment).findBlock(position.character)
-        start = block.position()
-        if unit is _Unit.BLOCK:
-            first, last = start, start + max(0, block.length() - 1)
-        else:
-            # Characters outside the first plane count twice in Qt: as halves, each of them a letter.
-            text = block.text().encode("utf-16-le", "surrogatepass")
-            units = "".join(chr(text[i] | text[i + 1] << 8) for i in range(0, len(text), 2))
-            inner = word_around(units, position.character - start)
-            first, last = start + inner[0], start + inner[1]
-        return Span(
-            TextPosition(position.message, position.segment, first),
-            TextPosition(position.message, position.segment, last),
-        )
+    def _around(self, position: TextPosition, unit: Unit) -> Span:
+        return around(self._scratch.document(position.message, position.segment), position, unit)
 
     # The keyboard.
 
@@ -292,6 +280,7 @@ class Selection(QObject):
 
     def _extend(self, move: Move) -> bool:
         """Move the caret and keep the anchor; the first time from the top of the view."""
+        self._settle()
         if self._caret is None or self._anchor is None:
             start = self._view.geometry_of_text.position_at(QPointF(0, 0))
             if start is None:
@@ -306,58 +295,25 @@ class Selection(QObject):
 
     def copy_text(self) -> None:
         """Put the plain text on the clipboard."""
-        self._start_copy(text_steps, QGuiApplication.clipboard().setText)
+        self._job.start(text_steps, lambda: self.span, QGuiApplication.clipboard().setText)
 
     def copy_markdown(self) -> None:
         """Put the Markdown on the clipboard."""
-        self._start_copy(markdown_steps, QGuiApplication.clipboard().setText)
+        self._job.start(markdown_steps, lambda: self.span, QGuiApplication.clipboard().setText)
 
     def copy_message(self, message: int, *, as_markdown: bool) -> None:
         """Put all of a message on the clipboard; its Markdown is the exact source."""
+        model = self._view.model
         if as_markdown:
-            QGuiApplication.clipboard().setText(self._view.model.source(message))
+            QGuiApplication.clipboard().setText(model.source(message))
             return
-        span = message_span(self._view.model, message)
-        if span is not None:
-            self._start_copy(text_steps, QGuiApplication.clipboard().setText, span)
+        name = model.message(message).id
 
-    def _start_copy(
-        self,
-        steps: Callable[..., Iterator[str]],
-        put: Callable[[str], object],
-        span: Span | None = None,
-    ) -> None:
-        span = span or self.span
-        if span is None:
-            return
-        self._pieces = []
-        self._copying = steps(self._view.model, self._scratch.document, span)
-        self._put = put
-        self._copy_for(_AT_ONCE_SECONDS)
-        if self._copying is not None:
-            self._copy_timer.start()
+        def whole() -> Span | None:
+            index = model.index_of(name)
+            return None if index is None else message_span(model, index)
 
-    def _on_copy_turn(self) -> None:
-        self._copy_for(_SLICE_SECONDS)
-
-    def _copy_for(self, seconds: float) -> None:
-        deadline = perf_counter() + seconds
-        while self._copying is not None and perf_counter() < deadline:
-            piece = next(self._copying, None)
-            if piece is not None:
-                self._pieces.append(piece)
-                continue
-            self._copying = None
-            self._copy_timer.stop()
-            text, self._pieces = "".join(self._pieces).strip("\n"), []
-            self._put(text)
-            self.copied.emit()
-
-    def _stop_copying(self) -> None:
-        """The places that were to be copied mean something else now."""
-        self._copying = None
-        self._pieces = []
-        self._copy_timer.stop()
+        self._job.start(text_steps, whole, QGuiApplication.clipboard().setText)
 
     # Changes of the conversation.
 
@@ -371,22 +327,57 @@ class Selection(QObject):
             else place
             for place in (self._anchor, self._caret)
         )
-        if self._first is not None:
-            self._first = None
+        self._first = None
+        self._settle()
         self._show()
+        self._job.restart()
 
     def _on_removed(self, first: int, _last: int) -> None:
-        self._stop_copying()
         if self._caret is not None and max(self._caret, self._anchor or self._caret).message >= first:
             self.clear()
+        self._job.restart()
 
     def _on_changed(self, message: int) -> None:
-        span = self.span
-        if span is None or not span.start.message <= message <= span.end.message:
+        ends = (self._anchor, self._caret)
+        if any(end is not None and end.message == message for end in ends):
+            self._is_unsettled = True
+
+    def _on_grew(self, message: int, segments: frozenset[int]) -> None:
+        for end in (self._anchor, self._caret):
+            if end is not None and end.message == message:
+                is_behind = bool(segments) and end.segment > max(segments)
+                self._is_unsettled |= end.segment in segments or is_behind
+
+    def _on_layout_changed(self) -> None:
+        """What is in the view has been drawn anew; what is not can wait until somebody asks."""
+        ends = [end for end in (self._anchor, self._caret) if end is not None]
+        if self._is_unsettled and any(
+            placed.message == end.message and placed.part == end.segment
+            for placed in self._view.transcript_layout.placed
+            for end in ends
+        ):
+            self._settle()
+
+    def _settle(self) -> None:
+        """Find the ends again in what was drawn anew; nothing is selected if they are gone."""
+        anchor, caret = self._anchor, self._caret
+        if not self._is_unsettled or anchor is None or caret is None:
             return
-        segments = len(self._view.model.segments(message))
-        if any(end.message == message and end.segment >= segments for end in (span.start, span.end)):
+        self._is_unsettled = False
+        now_anchor = self._kept.again(0, anchor, is_start=anchor <= caret)
+        now_caret = self._kept.again(1, caret, is_start=caret <= anchor)
+        if now_anchor is None or now_caret is None or _order(now_anchor, now_caret) != _order(anchor, caret):
             self.clear()
+        elif (now_anchor, now_caret) == (anchor, caret):
+            self._kept.hold([anchor, caret])
+        else:
+            self._anchor, self._caret, self._first = now_anchor, now_caret, None
+            self._job.restart()
+            self._show()
+
+
+def _order(one: TextPosition, other: TextPosition) -> int:
+    return (one > other) - (one < other)
 
 
 def _is_copy_markdown(event: QKeyEvent) -> bool:

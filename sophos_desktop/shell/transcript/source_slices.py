@@ -1,61 +1,39 @@
-"""Finds the Markdown of a part of a segment in its source.
+"""Gives the Markdown of a part of a segment.
 
-Invariant: whole blocks are the exact slice of the source. Of a block that is cut, what is given is a slice of
-the source with the marks closed that the cut opened, and only if reading it again says what was selected;
-otherwise nothing is given, and the caller marks the text up anew.
+Invariant: whole blocks are the exact slice of the source. Of a block that is cut, what is given shows what is
+selected when it is read again by itself: lines of the source if they do, else its blocks written anew.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
-from PySide6.QtGui import QFont, QTextBlock, QTextCharFormat, QTextCursor, QTextDocument
+from PySide6.QtGui import QTextBlock, QTextDocument
 
-from sophos_desktop.shell.transcript.built import LINE_PROPERTY, SOURCE_PROPERTY, SPACER_PROPERTY
-from sophos_desktop.shell.transcript.drawable_text import drawable
-from sophos_desktop.shell.transcript.markdown import MarkdownReader
-from sophos_desktop.shell.transcript.segments import LINE_END, Segment
+from sophos_desktop.shell.transcript.built import LINE_PROPERTY, SPACER_PROPERTY
+from sophos_desktop.shell.transcript.drawable_text import as_written
+from sophos_desktop.shell.transcript.environment import MarkdownEnvironment
+from sophos_desktop.shell.transcript.inline_places import PlacedReader
+from sophos_desktop.shell.transcript.inline_slices import code_span
+from sophos_desktop.shell.transcript.piece_reading import read_segment
+from sophos_desktop.shell.transcript.plain_text import plain_text
+from sophos_desktop.shell.transcript.raw_slices import raw_slice
+from sophos_desktop.shell.transcript.segments import LINE_END, Segment, SegmentKind
+from sophos_desktop.shell.transcript.selected_parts import parts_between, with_whole_rows
+from sophos_desktop.shell.transcript.source_leaves import Leaf, LeafKind, leaves_of
+from sophos_desktop.shell.transcript.source_map import Placed, marker_length, placed_leaves
+from sophos_desktop.shell.transcript.source_writer import (
+    Part,
+    as_escaped_text,
+    code_lines,
+    meaning_of,
+    meanings_of_paragraph,
+    written,
+)
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
-
-_OBJECT = "\ufffc"
-_FARTHEST = 2_000  # characters of marks and addresses between two that are shown
-_MARKER_ENDS = "\t\u2002"
-
-
-@dataclass(frozen=True, slots=True)
-class _Marks:
-    """How a character stands out; `link` is the address it leads to."""
-
-    bold: bool = False
-    italic: bool = False
-    struck: bool = False
-    code: bool = False
-    link: str = ""
-
-    @property
-    def opening(self) -> str:
-        code = "`" if self.code else ""
-        return f"{'[' if self.link else ''}{self._emphasis}{code}"
-
-    @property
-    def closing(self) -> str:
-        code = "`" if self.code else ""
-        return f"{code}{self._emphasis[::-1]}{f']({self.link})' if self.link else ''}"
-
-    @property
-    def _emphasis(self) -> str:
-        return f"{'~~' if self.struck else ''}{'**' if self.bold else ''}{'*' if self.italic else ''}"
-
-
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    """A character of the document: where it stands there, and how."""
-
-    position: int
-    text: str
-    marks: _Marks
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +50,7 @@ class Group:
 
 def groups_of(document: QTextDocument, segment: Segment) -> list[Group]:
     """The top-level blocks of a segment, in their order; together their sources are its text."""
-    starts = [0, *(found.end() for found in LINE_END.finditer(segment.text))]
+    starts = _line_starts(segment.text)
     found: list[tuple[int, list[QTextBlock]]] = []
     block = document.begin()
     while block.isValid():
@@ -91,165 +69,194 @@ def groups_of(document: QTextDocument, segment: Segment) -> list[Group]:
     ]
 
 
-def source_of(
-    document: QTextDocument, segment: Segment, start: int, end: int
-) -> Iterator[str | tuple[int, int]]:
-    """The Markdown from `start` to before `end`, block by block: a slice of the source, or a range of the
-    document for which there is none."""
-    for group in groups_of(document, segment):
-        is_empty_inside = group.start == group.end and start <= group.start <= end  # a rule
-        if not is_empty_inside and (group.end < start or group.start >= end):
-            continue
-        first, last = max(start, group.start), min(end, group.end)
-        if first <= _content_start(group) and last >= group.end:
-            yield segment.text[group.source_start : group.source_end]
-        elif first < last:
-            yield _partial(segment, group, first, last) or (first, last)
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A part of a segment: from `start` to before `end` in its document. `is_begun`: what it goes on with was
+    copied with the segment before, `is_before_seam`: its last paragraph or table is copied on with the next.
+    `has_more_before`, `has_more_behind`: there is more to copy, in other segments."""
+
+    document: QTextDocument
+    segment: Segment
+    environment: MarkdownEnvironment
+    start: int
+    end: int
+    is_begun: bool = False
+    has_more_before: bool = False
+    has_more_behind: bool = False
+    is_before_seam: bool = False
 
 
-def _content_start(group: Group) -> int:
-    return group.start + _marker_length(group.blocks[0])
+class SourceSlices:
+    """One for all segments; keeps nothing of them."""
 
+    def __init__(self) -> None:
+        """Cheap."""
+        self._reader = PlacedReader()
+        self.ends_as_in_source = True
+        """Whether what was given last may be followed by the source of what comes next."""
 
-def _marker_length(block: QTextBlock) -> int:
-    """How long the bullet or number is that a block begins with."""
-    if block.blockFormat().textIndent() >= 0:
-        return 0
-    text = block.text()
-    return next((at + 1 for at, character in enumerate(text[:16]) if character in _MARKER_ENDS), 0)
+    def of(self, cut: Cut) -> Iterator[str]:
+        """The Markdown, block by block, with empty pieces where the work may pause; no code (code_slices)."""
+        self.ends_as_in_source = True
+        segment = cut.segment
+        is_table_piece = segment.kind is SegmentKind.TABLE and segment.continues
+        leaves = leaves_of(self._tokens(segment, cut.environment), segment.number)
+        shown = [leaf for leaf in leaves if leaf.row or leaf.table < 0] if is_table_piece else leaves
+        yield ""
+        placed = placed_leaves(cut.document, shown, cut.environment.footnote_number)
+        if placed is None:
+            yield _as_code(plain_text(cut.document, cut.start, cut.end))
+            self.ends_as_in_source = False
+            return
+        is_bare = not cut.is_begun and is_inside_block(segment)
+        lines = (segment.body if is_bare else LINE_END.sub("\n", segment.text)).split("\n")
+        if is_table_piece:
+            parts = parts_between(placed, cut.start, cut.end)
+            if parts and cut.is_begun:
+                yield "\n".join(lines[: parts[-1].leaf.first_line - 1]) + "\n"
+                return
+        yield from self._groups(cut, placed, lines, leaves, is_bare=is_bare or is_table_piece)
 
+    def _groups(
+        self, cut: Cut, placed: Sequence[Placed], lines: list[str], leaves: Sequence[Leaf], *, is_bare: bool
+    ) -> Iterator[str]:
+        segment = cut.segment
+        starts = _line_starts(segment.text)
+        groups = groups_of(cut.document, segment)
+        touched = [group for group in groups if _is_touched(group, cut.start, cut.end)]
+        for group in touched:
+            is_whole = cut.start <= group.start + marker_length(group.blocks[0]) and cut.end >= group.end
+            source = segment.text[group.source_start : group.source_end]
+            if is_whole and not is_bare:
+                self.ends_as_in_source = True
+                yield source
+                continue
+            inside = [one for one in placed if group.start <= one.start <= group.end]
+            parts = parts_between(inside, cut.start, cut.end)
+            if not parts:
+                continue
+            yield ""
+            is_alone = len(touched) == len(parts) == 1 and not (cut.has_more_before or cut.has_more_behind)
+            first_line = bisect_left(starts, group.source_start)
+            end_line = bisect_left(starts, group.source_end)
+            if group.source_end == len(segment.text):
+                end_line = len(lines)
+            yield as_written(self._part(cut, parts, leaves, lines, (first_line, end_line), is_alone=is_alone))
 
-def _partial(segment: Segment, group: Group, start: int, end: int) -> str | None:
-    source = drawable(segment.text[group.source_start : group.source_end])
-    if len(source) != group.source_end - group.source_start or _is_table(group.blocks[0]):
-        return None
-    shown = [one for block in group.blocks for one in _shown(block)]
-    places = _aligned(source, shown)
-    inside = [at for at, one in enumerate(shown) if start <= one.position < end]
-    if places is None or not inside:
-        return None
-    wanted = [shown[at] for at in inside]
-    exact = segment.text[group.source_start : group.source_end]
-    first, last = places[inside[0]], places[inside[-1]] + 1
-    begins = {block.position() + _marker_length(block) for block in group.blocks}
-    ends = {block.position() + block.length() - 1 for block in group.blocks}
-    before = places[inside[0] - 1] + len(shown[inside[0] - 1].text) if inside[0] else 0
-    after = places[inside[-1] + 1] if inside[-1] + 1 < len(shown) else len(exact)
-    # As the source marks it, if the cut is where the marks are; else with marks of our own.
-    heads = [exact[before:last].lstrip(), wanted[0].marks.opening + exact[first:last]]
-    if wanted[0].position in begins:
-        line = exact[exact.rfind("\n", 0, first) + 1 : last]
-        heads = [line, line.lstrip(), *heads]
-    is_end = wanted[-1].position + len(wanted[-1].text.encode("utf-16-le", "surrogatepass")) // 2 in ends
-    line_end = exact.find("\n", last)
-    rest = exact[last : line_end if line_end >= 0 else len(exact)]
-    tails = ["", exact[last:after].rstrip(), wanted[-1].marks.closing]
-    if is_end:
-        tails.insert(0, rest)
-    for head in heads:
-        for tail in tails:
-            if _says(head + tail, wanted):
-                return head + tail + "\n\n"
-    return None
-
-
-def _is_table(block: QTextBlock) -> bool:
-    return QTextCursor(block).currentTable() is not None
-
-
-# What is shown.
-
-
-def _shown(block: QTextBlock) -> Iterator[_Shown]:
-    """The characters of a block, without its marker."""
-    is_heading = block.blockFormat().headingLevel() > 0
-    skipped = block.position() + _marker_length(block)
-    iterator = block.begin()
-    while not iterator.atEnd():
-        fragment = iterator.fragment()
-        made = fragment.charFormat()
-        text, position = fragment.text(), fragment.position()
-        source = made.property(SOURCE_PROPERTY)
-        marks = _marks_of(made, text, is_heading=is_heading)
-        for character in text:
-            if position >= skipped:
-                shown = str(source) if source and character == _OBJECT else character
-                yield _Shown(position, shown, marks)
-            position += 2 if ord(character) > 0xFFFF else 1
-        iterator += 1
-
-
-def _marks_of(made: QTextCharFormat, text: str, *, is_heading: bool) -> _Marks:
-    address = made.anchorHref()
-    return _Marks(
-        made.fontWeight() >= QFont.Weight.DemiBold and not is_heading,
-        made.fontItalic(),
-        made.fontStrikeOut(),
-        made.font().styleHint() is QFont.StyleHint.Monospace,
-        "" if text in address else address,
-    )
-
-
-def _aligned(source: str, shown: Sequence[_Shown]) -> list[int] | None:
-    """Where each shown character stands in the source; None if they do not follow each other there."""
-    places: list[int] = []
-    at = 0
-    for one in shown:
-        if one.text.isspace():
-            found = next((i for i in range(at, min(len(source), at + _FARTHEST)) if source[i].isspace()), -1)
+    def _part(
+        self,
+        cut: Cut,
+        parts: list[Part],
+        leaves: Sequence[Leaf],
+        lines: list[str],
+        span: tuple[int, int],
+        *,
+        is_alone: bool,
+    ) -> str:
+        part = parts[0]
+        is_piece = cut.segment.kind is SegmentKind.TABLE and cut.segment.continues
+        if is_alone and (
+            part.is_head_cut or part.leaf.kind is LeafKind.CELL or part.leaf.kind is LeafKind.CODE
+        ):
+            return self._alone(part)
+        parts = with_whole_rows(parts, leaves)
+        heads = [leaf for leaf in leaves if leaf.table >= 0 and not leaf.row]
+        meant = meaning_of(parts)
+        raw = None if is_piece else raw_slice(lines, parts, *span)
+        if raw is not None and self._meaning(cut, raw) == meant:
+            self.ends_as_in_source = not parts[-1].is_tail_cut
+            return raw
+        self.ends_as_in_source = False
+        for escaped, loose in ((False, False), (False, True), (True, False), (True, True)):
+            made = written(parts, heads, escaped=escaped, loose=loose)
+            if self._meaning(cut, made) == meant:
+                break
         else:
-            found = source.find(one.text, at, at + _FARTHEST + len(one.text))
-        if found < 0:
-            return None
-        places.append(found)
-        at = found + len(one.text)
-    return places
+            made = as_escaped_text(parts)
+        self.ends_as_in_source = cut.is_before_seam and not parts[-1].is_tail_cut
+        text = cut.segment.text
+        return made.rstrip("\n") + (text[len(text.rstrip()) :] if self.ends_as_in_source else "\n\n")
+
+    def _alone(self, part: Part) -> str:
+        """A part within one block, without the marks before its lines."""
+        leaf = part.leaf
+        if leaf.kind is LeafKind.CODE:
+            return code_part(part.code, leaf.content, leaf.markup, leaf.info)
+        for escaped in (False, True):
+            made = part.inline(escaped=escaped)
+            if self._read(made) == list(meanings_of_paragraph(part.said)):
+                return made
+        return as_escaped_text([part])
+
+    # Reading.
+
+    def _meaning(self, cut: Cut, markdown: str) -> object:
+        """What a reader makes of it where it will stand."""
+        if cut.is_begun:
+            again = replace(cut.segment, text=markdown)
+            return _meaning_of_tokens(self._tokens(again, None), cut.segment.number)
+        return self._read(markdown)
+
+    def _read(self, markdown: str) -> object:
+        return _meaning_of_tokens(self._reader.blocks(markdown, {}), None)
+
+    def _tokens(self, segment: Segment, environment: MarkdownEnvironment | None) -> "list[Token]":
+        references = {} if environment is None else _References(environment)
+        return read_segment(self._reader, segment, references)
 
 
-# Whether a slice says the same.
+class _References(dict[str, Any]):
+    """The definitions of links that an answer knows, each asked for when it is needed."""
+
+    def __init__(self, environment: MarkdownEnvironment) -> None:
+        super().__init__()
+        self._environment = environment
+
+    def get(self, label: str, default: Any = None) -> Any:
+        """The parser asks in this way, with the label as it compares them."""
+        if label not in self:
+            text = f"[{label}]"
+            probe = Segment(0, 0, len(text), SegmentKind.TEXT, closed=True, text=text)
+            links = [
+                child
+                for token in self._environment.read(probe)
+                for child in token.children or ()
+                if child.type == "link_open"
+            ]
+            if not links:
+                return default
+            attributes = links[0].attrs
+            self[label] = {"href": attributes.get("href", ""), "title": attributes.get("title", "")}
+        return self[label]
 
 
-def _says(markdown: str, wanted: Sequence[_Shown]) -> bool:
-    """Whether reading `markdown` shows what is wanted, and as it is."""
-    said = [(letter, marks) for text, marks in _read(markdown) for letter in text if not letter.isspace()]
-    meant = [(letter, one.marks) for one in wanted for letter in one.text if not letter.isspace()]
-    return said == meant
+def is_inside_block(segment: Segment) -> bool:
+    """Whether its text cannot stand without what comes before it."""
+    is_piece = segment.kind is not SegmentKind.BLOCKS or bool(segment.containers)
+    return segment.continues and is_piece
 
 
-def _read(markdown: str) -> Iterator[tuple[str, _Marks]]:
-    is_heading = False
-    for token in MarkdownReader().blocks(markdown, {}):
-        if token.type in ("heading_open", "heading_close"):
-            is_heading = token.type == "heading_open"
-        elif token.type in ("fence", "code_block"):
-            yield token.content, _Marks(code=True)
-        elif token.type == "inline":
-            yield from _read_inline(token.children or (), is_heading=is_heading)
-        elif not token.type.endswith(("_open", "_close")):
-            yield token.markup or token.type, _Marks()  # what is shown as something else than text
+def code_part(code: str, whole: str, markup: str, info: str) -> str:
+    """A part of code that stands alone: whole lines as lines, less than one as words of code."""
+    if "\n" in code or code in whole.split("\n") or not code.strip():
+        return "\n".join(code_lines(code, markup, info)) + "\n"
+    return code_span(code)
 
 
-def _read_inline(tokens: "Sequence[Token]", *, is_heading: bool) -> Iterator[tuple[str, _Marks]]:
-    bold = italic = struck = 0
-    link = ""
-    for token in tokens:
-        kind, step = token.type, token.nesting
-        if kind.startswith("strong_"):
-            bold += step
-        elif kind.startswith("em_"):
-            italic += step
-        elif kind.startswith("s_"):
-            struck += step
-        elif kind.startswith("link_"):
-            link = str(token.attrs.get("href", "")) if step > 0 else ""
-        elif kind not in ("softbreak", "hardbreak"):
-            is_code = kind == "code_inline"
-            marks = _Marks(bold > 0 and not is_heading, italic > 0, struck > 0, is_code, link)
-            yield _said(token), marks
+def _as_code(text: str) -> str:
+    return "\n".join(code_lines(text, "```", "")) + "\n" if "\n" in text else code_span(text)
 
 
-def _said(token: "Token") -> str:
-    if token.type.startswith("math"):
-        closers = {"$": "$", "$$": "$$", "\\(": "\\)", "\\[": "\\]"}
-        return f"{token.markup}{token.content}{closers.get(token.markup, '')}"
-    return token.content if token.type in ("text", "code_inline") else f"<{token.type}>"
+def _meaning_of_tokens(tokens: "list[Token]", number: int | None) -> object:
+    leaves = leaves_of(tokens, number)
+    return meaning_of([Part(leaf, 0, len(leaf.shown) - 1, leaf.content) for leaf in leaves])
+
+
+def _is_touched(group: Group, start: int, end: int) -> bool:
+    if group.start == group.end:  # a rule
+        return start <= group.start <= end
+    return group.start < end and group.end > start
+
+
+def _line_starts(text: str) -> list[int]:
+    return [0, *(found.end() for found in LINE_END.finditer(text))]

@@ -9,12 +9,15 @@ from collections.abc import Sequence
 from time import perf_counter
 from unicodedata import category
 
-from sophos_desktop.shell.transcript.block_scanner import PLAIN, Block, BlockScanner, Shape
+from sophos_desktop.shell.transcript.block_scanner import BlockScanner
 from sophos_desktop.shell.transcript.segments import Segment
+from sophos_desktop.shell.transcript.shapes import PLAIN, Block, Shape
 
 PARAGRAPH_LIMIT = 3_000  # characters
 LINE_LIMIT = 4_000  # characters of one line of code
 LONG_LINE = 2_048  # a longer line is read by its beginning
+_DEFINITIONS_LIMIT = 600  # characters of link definitions: the parser reads n of them in n² time
+_DEAR_CHARACTERS = 3_000  # in a slice: of segments that must be parsed before others can be shown
 _LINES_BETWEEN_LOOKS = 32
 _LONGEST_CLUSTER = 64
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -37,6 +40,7 @@ class Splitter(BlockScanner):
         self._can_step = False
         self._segments: list[Segment] = []
         self._closed_count = 0
+        self._dear = 0  # characters, in this slice
 
     @property
     def segments(self) -> Sequence[Segment]:
@@ -96,10 +100,13 @@ class Splitter(BlockScanner):
 
     def _advance(self, deadline: float | None) -> None:
         self._drop_open()
-        looks = 0
+        looks = self._dear = 0
         while self._step():
             looks += 1
-            if deadline is not None and looks % _LINES_BETWEEN_LOOKS == 0 and perf_counter() >= deadline:
+            is_late = (
+                looks % _LINES_BETWEEN_LOOKS == 0 and deadline is not None and perf_counter() >= deadline
+            )
+            if is_late or (deadline is not None and self._dear >= _DEAR_CHARACTERS):
                 break
         else:
             self._can_step = False
@@ -180,7 +187,9 @@ class Splitter(BlockScanner):
     def _keep_paragraph_short(self) -> None:
         if self.block is not Block.PARAGRAPH or self._scan != self.next_line:
             return
-        while self.next_line - self.segment_start > PARAGRAPH_LIMIT:
+        is_list = self.only_definitions and self.paragraph_start == self.segment_start
+        limit = _DEFINITIONS_LIMIT if is_list else PARAGRAPH_LIMIT
+        while self.next_line - self.segment_start > limit:
             if self.paragraph_start > self.segment_start:
                 self.cut(self.paragraph_start)
                 continue
@@ -188,6 +197,8 @@ class Splitter(BlockScanner):
                 self.cut(self.line_start)
                 self.paragraph_start = self.line_start
                 continue
+            if self.next_line - self.segment_start <= PARAGRAPH_LIMIT:
+                return
             place = self._place_before(self.segment_start, self.segment_start + PARAGRAPH_LIMIT)
             self.cut(place, self.continued_shape())
 
@@ -220,8 +231,11 @@ class Splitter(BlockScanner):
     def cut(self, at: int, shape: Shape = PLAIN) -> None:
         """End the open segment before `at`."""
         if at > self.segment_start:
-            self._segments.append(self._segment(at, closed=True, goes_on=shape.continues))
+            made = self._segment(at, closed=True, following=shape)
+            self._segments.append(made)
             self._closed_count += 1
+            if "[^" in made.text or "]:" in made.text:
+                self._dear += len(made.text)
         self.begin_segment(at, shape)
 
     def read_again(self, start: int) -> None:
@@ -233,7 +247,7 @@ class Splitter(BlockScanner):
         """Text that is still in the buffer."""
         return self._buffer[start - self._base : end - self._base]
 
-    def _segment(self, end: int, *, closed: bool, goes_on: bool) -> Segment:
+    def _segment(self, end: int, *, closed: bool, following: Shape = PLAIN) -> Segment:
         shape = self.shape
         return Segment(
             index=self._closed_count,
@@ -243,13 +257,15 @@ class Splitter(BlockScanner):
             closed=closed,
             text=self.source(self.segment_start, end),
             continues=shape.continues,
-            goes_on=goes_on,
-            strip=shape.strip,
-            depth=shape.depth,
-            quote=shape.quote,
+            goes_on=following.continues,
+            goes_on_as=following.kind if following.continues else None,
+            open_lists=following.lists,
+            containers=shape.containers,
             fence=shape.fence,
             lead=shape.lead,
             number=shape.number,
+            digits=max(shape.digits, following.digits),
+            after_blank=shape.after_blank,
             has_end=self.has_end,
         )
 
@@ -259,7 +275,7 @@ class Splitter(BlockScanner):
     def _show_open(self) -> None:
         end = self._end if self._is_at_end else self._scan
         if end > self.segment_start:
-            self._segments.append(self._segment(end, closed=False, goes_on=False))
+            self._segments.append(self._segment(end, closed=False))
 
     def _forget_closed(self) -> None:
         if self.segment_start > self._base:

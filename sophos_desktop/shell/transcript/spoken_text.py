@@ -9,6 +9,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 
 from sophos_desktop.shell.transcript.documents import Drawn
+from sophos_desktop.shell.transcript.in_words import tables_of
 from sophos_desktop.shell.transcript.positions import TextPosition
 from sophos_desktop.shell.transcript.scratch import ScratchDocuments
 from sophos_desktop.shell.transcript.transcript_model import TranscriptModel
@@ -94,7 +95,7 @@ class SpokenTexts:
 
 
 def _add(made: SpokenText, units: bytearray, segment: int, drawn: Drawn) -> None:
-    text = drawn.document.toPlainText().encode(_PLACES, "surrogatepass")
+    text = _text_of(drawn)
     at = 0
     for formula in drawn.built.formulas:
         if not formula.is_drawn:
@@ -106,6 +107,18 @@ def _add(made: SpokenText, units: bytearray, segment: int, drawn: Drawn) -> None
         at = formula.end
     made.pieces.append((len(units) // 2, segment, at, False))
     units += text[2 * at :]
+
+
+def _text_of(drawn: Drawn) -> bytes:
+    """A row of a table is a line, with a tab between its cells."""
+    text = bytearray(drawn.document.toPlainText().encode(_PLACES, "surrogatepass"))
+    if drawn.built.has_table:
+        for table in tables_of(drawn.document.rootFrame()):
+            for row in range(table.rows()):
+                for column in range(table.columns() - 1):
+                    at = 2 * table.cellAt(row, column).lastPosition()
+                    text[at : at + 2] = "\t".encode(_PLACES)
+    return bytes(text)
 
 
 def first_words(text: str, most: int) -> str:

@@ -45,7 +45,8 @@ class TranscriptTheme:
     code_size: int = 12
     code_line: int = 18
     inline_code_size: int = 13
-    code_air: int = 4
+    code_air: int = 2  # the ground of code inside a sentence, before and behind it
+    code_ground: int = 19
     table_size: int = 14
     table_line: int = 20
     table_head_size: int = 12
@@ -55,13 +56,17 @@ class TranscriptTheme:
     indent: int = 20
     quote_bar: int = 3
     quote_padding: int = 16
-    code_bar: int = 28
-    code_padding: int = 16
-    code_bottom: int = 12
+    # Qt sets the letters of a line of fixed height low. The bar is 28 high and 12 are below the code, so
+    # both are taken as one pixel other; so is the text of a table's row, by two.
+    code_bar: int = 27
+    code_padding: int = 17  # the line is in it
+    code_bottom: int = 13
     table_gap: int = 16
-    table_row_padding: int = 4
+    table_row_top: int = 2
+    table_row_bottom: int = 6
+    table_head_padding: int = 6
     image_height: int = 46
-    image_left: int = 42
+    image_left: int = 47
     image_right: int = 120
     measure: int = 520
     pixel_ratio: float = 1.0
@@ -71,6 +76,12 @@ class TranscriptTheme:
         font = QFont(list(self.text_families))
         font.setPixelSize(size)
         font.setWeight(weight)
+        return font
+
+    def table_font(self) -> QFont:
+        """The rows of a table: figures of one width, since they stand in columns."""
+        font = self.font(self.table_size)
+        font.setFeature(QFont.Tag("tnum"), 1)
         return font
 
     def code_font(self, size: int) -> QFont:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 MOST_COLUMNS = 40
 _NARROWEST = 48
+_MEASURED = 400  # characters of one piece of text in a cell
 _ALIGNMENTS = {
     "text-align:right": Qt.AlignmentFlag.AlignRight,
     "text-align:center": Qt.AlignmentFlag.AlignHCenter,
@@ -61,36 +62,90 @@ def rows_of(tokens: "Sequence[Token]") -> list[list[Cell]]:
 
 
 def column_widths(rows: Sequence[Sequence[Cell]], style: TranscriptTheme, available: int) -> list[int]:
-    """Widths in pixels, gaps included; their sum is `available`, or more if they would be too narrow."""
-    body = QFontMetricsF(style.font(style.table_size))
-    head = QFontMetricsF(style.font(style.table_head_size, QFont.Weight.DemiBold))
-    wanted = [0] * max((len(row) for row in rows), default=0)
+    """Widths in pixels, gaps included; their sum is `available`, or more if they would be too narrow.
+
+    No word is broken as long as the longest words of all columns have room beside each other.
+    """
+    columns = max((len(row) for row in rows), default=0)
+    wanted, words = [0] * columns, [0] * columns
+    measures = (_Measure(style, is_head=True), _Measure(style, is_head=False))
     for number, row in enumerate(rows):
-        metrics = body if number else head
         for column, cell in enumerate(row):
-            text = "".join(child.content or " " for child in cell.inline.children or ())
-            width = ceil(metrics.horizontalAdvance(text[:400])) + style.table_gap
-            wanted[column] = max(wanted[column], width)
-    return _fitted(wanted, available)
+            needed, longest = measures[min(number, 1)].of(cell.inline)
+            wanted[column] = max(wanted[column], ceil(needed) + style.table_gap)
+            words[column] = max(words[column], ceil(longest) + style.table_gap)
+    return _fitted(wanted, words, available)
 
 
-def _fitted(wanted: list[int], available: int) -> list[int]:
+class _Measure:
+    """Measures cells in the fonts that they are written in."""
+
+    def __init__(self, style: TranscriptTheme, *, is_head: bool) -> None:
+        self._style = style
+        self._is_head = is_head
+        self._metrics: dict[tuple[bool, bool, bool], QFontMetricsF] = {}
+
+    def of(self, inline: "Token") -> tuple[float, float]:
+        """How wide all of it is in one line, and its longest word."""
+        line = longest = word = 0.0
+        bold = italic = 0
+        for child in inline.children or ():
+            if child.type in ("strong_open", "strong_close"):
+                bold += child.nesting
+            elif child.type in ("em_open", "em_close"):
+                italic += child.nesting
+            is_code = child.type == "code_inline"
+            metrics = self._font(is_bold=bold > 0, is_italic=italic > 0, is_code=is_code)
+            text = (" " if child.type in ("softbreak", "hardbreak") else child.content)[:_MEASURED]
+            if not text:
+                continue
+            line += metrics.horizontalAdvance(text)
+            for number, part in enumerate(text.split(" ")):
+                word = metrics.horizontalAdvance(part) + (0 if number else word)
+                longest = max(longest, word)
+        return line, longest
+
+    def _font(self, *, is_bold: bool, is_italic: bool, is_code: bool) -> QFontMetricsF:
+        key = (is_bold, is_italic, is_code)
+        if key not in self._metrics:
+            style = self._style
+            if is_code:
+                font = style.code_font(style.inline_code_size)
+            elif self._is_head:
+                font = style.font(style.table_head_size)
+            else:
+                font = style.table_font()
+            if self._is_head or is_bold:
+                font.setWeight(QFont.Weight.DemiBold)
+            font.setItalic(is_italic)
+            self._metrics[key] = QFontMetricsF(font)
+        return self._metrics[key]
+
+
+def _fitted(wanted: list[int], words: list[int], available: int) -> list[int]:
     if sum(wanted) <= available:
         spare, total = available - sum(wanted), max(1, sum(wanted))
         fitted = [width + spare * width // total for width in wanted]
     else:
         least = [min(width, _NARROWEST) for width in wanted]
-        fitted = list(least)
-        # Columns that need little get it; the wide ones share what is left.
-        left = available - sum(least)
-        order = sorted(range(len(wanted)), key=lambda column: wanted[column])
-        for place, column in enumerate(order):
-            share = max(0, left) // (len(order) - place)
-            more = min(share, wanted[column] - least[column])
-            fitted[column] += more
-            left -= more
+        # Words that are too long for all to fit are broken, the longest ones first.
+        fitted = _shared(least, [max(pair) for pair in zip(least, words, strict=True)], available)
+        fitted = _shared(fitted, wanted, available)
     if fitted:
         fitted[-1] += max(0, available - sum(fitted))
+    return fitted
+
+
+def _shared(widths: list[int], wanted: list[int], available: int) -> list[int]:
+    """Columns that need little more get it; the others share what is left."""
+    fitted = list(widths)
+    left = available - sum(widths)
+    order = sorted(range(len(wanted)), key=lambda column: wanted[column])
+    for place, column in enumerate(order):
+        share = max(0, left) // (len(order) - place)
+        more = min(share, wanted[column] - widths[column])
+        fitted[column] += more
+        left -= more
     return fitted
 
 
@@ -102,9 +157,9 @@ class TableWriter:
         self._canvas = canvas
         self._inline = inline
         style = canvas.style
-        self._text = characters(style.font(style.table_size), style.text)
+        self._text = characters(style.table_font(), style.text)
         head_font = style.font(style.table_head_size, QFont.Weight.DemiBold)
-        self._head_text = characters(head_font, style.text)
+        self._head_text = characters(head_font, style.text_2)
 
     def write(
         self, rows: Sequence[Sequence[Cell]], widths: Sequence[int], left: int, *, has_head: bool
@@ -142,8 +197,8 @@ class TableWriter:
     def _cell_format(self, *, is_last: bool, is_head: bool) -> QTextTableCellFormat:
         style = self._canvas.style
         made = QTextTableCellFormat()
-        made.setTopPadding(style.table_row_padding)
-        made.setBottomPadding(style.table_row_padding - 1)  # the line is in the row
+        made.setTopPadding(style.table_head_padding if is_head else style.table_row_top)
+        made.setBottomPadding(style.table_head_padding if is_head else style.table_row_bottom)
         made.setRightPadding(0 if is_last else style.table_gap)
         made.setBottomBorder(1)
         made.setBottomBorderStyle(QTextFrameFormat.BorderStyle.BorderStyle_Solid)
@@ -159,4 +214,4 @@ class TableWriter:
         text = self._head_text if is_head else self._text
         self._canvas.note_line(block)
         self._canvas.cursor.setBlockFormat(block)
-        self._inline.write(cell.inline, text)
+        self._inline.write(cell.inline, text, is_cell=True)

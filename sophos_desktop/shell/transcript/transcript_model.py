@@ -16,6 +16,7 @@ from sophos_desktop.core.domain.conversation import MessageState
 from sophos_desktop.shell.transcript.environment import MarkdownEnvironment
 from sophos_desktop.shell.transcript.markdown import MarkdownReader
 from sophos_desktop.shell.transcript.message_text import MessageText, plain_segments
+from sophos_desktop.shell.transcript.raw_pieces import raw_pieces
 from sophos_desktop.shell.transcript.segments import Segment
 
 SLICE_SECONDS = 0.005
@@ -76,12 +77,13 @@ class TranscriptMessage:
 class _Entry:
     """A message and what is known of its text."""
 
-    __slots__ = ("answer", "key", "message", "plain")
+    __slots__ = ("answer", "key", "message", "plain", "raw")
 
     def __init__(self, key: int, message: TranscriptMessage, reader: MarkdownReader) -> None:
         self.key = key
         self.message = message
         self.plain: tuple[Segment, ...] | None = None
+        self.raw: tuple[Segment, ...] | None = None  # while the answer is raw
         self.answer: MessageText | None = None
         if message.kind is MessageKind.ANSWER:
             self.answer = MessageText(message.text, reader, is_open=message.is_open)
@@ -89,6 +91,26 @@ class _Entry:
     @property
     def source(self) -> str:
         return self.message.text if self.answer is None else self.answer.source
+
+    @property
+    def segments(self) -> Sequence[Segment]:
+        if self.answer is None:
+            if self.message.kind is MessageKind.CARD:
+                return ()
+            if self.plain is None:
+                self.plain = plain_segments(self.message.text)
+            return self.plain
+        segments = self.answer.segments
+        if not self.answer.is_raw:
+            self.raw = None
+            return segments
+        if self.raw is None:
+            self.raw = raw_pieces(self.answer.source)
+        return self.raw
+
+    def told(self, changed: frozenset[int]) -> frozenset[int]:
+        """Of the segments that changed those that are shown: none while all is raw."""
+        return frozenset() if self.answer is None or self.answer.is_raw else changed
 
 
 class TranscriptModel(QObject):
@@ -126,6 +148,10 @@ class TranscriptModel(QObject):
         """The index of a message, or None."""
         return self._indices.get(message_id)
 
+    def index_of_key(self, key: int) -> int | None:
+        """The index of the message that has a key, or None; looks through all."""
+        return next((index for index, entry in enumerate(self._entries) if entry.key == key), None)
+
     def source(self, index: int) -> str:
         """The exact text, what was appended included."""
         return self._entries[index].source
@@ -136,15 +162,9 @@ class TranscriptModel(QObject):
         return len(entry.message.text) if entry.answer is None else entry.answer.length
 
     def segments(self, index: int) -> Sequence[Segment]:
-        """The segments of a message; none of a card. Reads the text, at once unless it is huge."""
-        entry = self._entries[index]
-        if entry.answer is not None:
-            return entry.answer.segments
-        if entry.message.kind is MessageKind.CARD:
-            return ()
-        if entry.plain is None:
-            entry.plain = plain_segments(entry.message.text)
-        return entry.plain
+        """The segments of a message; none of a card. Reads the text at once, unless it is huge: then they are
+        raw pieces of what is there when they are first asked for, until all is read."""
+        return self._entries[index].segments
 
     def environment(self, index: int) -> MarkdownEnvironment | None:
         """What the segments of an answer say about each other; None for what is no answer."""
@@ -197,6 +217,7 @@ class TranscriptModel(QObject):
         entry.message = message
         if before.id != message.id:
             self._index(0)
+        was_raw = self.is_raw(index)
         grown = self._grow_to(entry, before, message)
         if grown is None:
             self._entries[index] = made = _Entry(entry.key, message, self._reader)
@@ -205,7 +226,7 @@ class TranscriptModel(QObject):
             self.changed.emit(index)
             return
         if grown:
-            self.grew.emit(index, grown)
+            self._tell(index, grown, was_raw=was_raw)
         if replace(before, text="", is_open=False) != replace(message, text="", is_open=False):
             self.changed.emit(index)
 
@@ -215,14 +236,16 @@ class TranscriptModel(QObject):
         if entry.answer is None or not entry.answer.is_open:
             raise ValueError("only an open answer grows")
         if text:
-            self.grew.emit(index, entry.answer.append(text, perf_counter() + SLICE_SECONDS))
+            was_raw = entry.answer.is_raw
+            changed = entry.answer.append(text, perf_counter() + SLICE_SECONDS)
+            self._tell(index, changed, was_raw=was_raw)
 
     def close(self, index: int) -> None:
         """Nothing more of an answer will come."""
         entry = self._entries[index]
         if entry.answer is not None and entry.answer.is_open:
             entry.message = replace(entry.message, is_open=False, text=entry.source)
-            self.grew.emit(index, entry.answer.close())
+            self.grew.emit(index, entry.told(entry.answer.close()))
 
     def read_on(self, index: int, seconds: float) -> bool:
         """Read more of a huge answer, for about `seconds`; True when all of it is read."""
@@ -231,11 +254,17 @@ class TranscriptModel(QObject):
             return True
         was_raw = answer.is_raw
         changed = answer.read(perf_counter() + seconds)
-        if was_raw and not answer.is_raw:
-            self.changed.emit(index)
-        elif not was_raw and changed:
-            self.grew.emit(index, changed)
+        if was_raw != answer.is_raw or (changed and not was_raw):
+            self._tell(index, changed, was_raw=was_raw)
         return answer.is_read
+
+    def _tell(self, index: int, changed: frozenset[int], *, was_raw: bool) -> None:
+        """A text grew, or was read at last: then all of it is another one."""
+        entry = self._entries[index]
+        if was_raw and entry.answer is not None and not entry.answer.is_raw:
+            self.changed.emit(index)
+        else:
+            self.grew.emit(index, entry.told(changed))
 
     def _grow_to(
         self, entry: _Entry, before: TranscriptMessage, message: TranscriptMessage

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QResizeEvent, QWheelEvent
-from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QFrame, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
 from sophos_desktop.shell.transcript.bounded_images import BoundedImages, ImageProvider
 from sophos_desktop.shell.transcript.card_host import CardFactory, CardHost, CardKey
@@ -85,7 +85,7 @@ class TranscriptView(QAbstractScrollArea):
         self._was_at_end = True
         self._news = News(self._layout)
         self._spare_time = SpareTime(self)
-        self._watch = ModelWatch(self)
+        self._watch = ModelWatch(self, self._place)
         self._refresh_timer = QTimer(self)
         self._refresh_timer.setSingleShot(True)
         self._refresh_timer.timeout.connect(self.refresh)
@@ -268,9 +268,12 @@ class TranscriptView(QAbstractScrollArea):
         """Lay out, and bring the screen up to date."""
         self._refresh_timer.stop()
         layout = self._layout
+        self._place.settle()
         layout.lay_out(self.viewport().height())
-        if layout.is_at_end and not self._held:
+        if layout.may_follow and not self._held:
             layout.follows_end = True
+            if layout.documents.holds_columns:
+                self.schedule()
         elif self._held:
             layout.follows_end = False
         self._caret.place()
@@ -328,13 +331,10 @@ class TranscriptView(QAbstractScrollArea):
         return super().viewportEvent(event)
 
     def _on_cards_changed(self) -> None:
-        focus = QApplication.focusWidget()
-        for card in self._cards.cards():
-            if card.underMouse() or (focus is not None and card.isAncestorOf(focus)):
-                self._layout.follows_end = False  # what the reader opened must not move away
+        if self._cards.changes_in_use():
+            self._layout.follows_end = False  # what the reader opened must not move away
         for key in self._cards.ids():
-            message = self.model.index_of(key)
-            if message is not None:
+            if (message := self.model.index_of(key)) is not None:
                 self._layout.rows.remeasure_widgets(message)
         self.schedule()
 

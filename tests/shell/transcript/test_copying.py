@@ -149,8 +149,8 @@ def test_markdown_of_any_whole_blocks_is_the_exact_slice_of_the_source() -> None
         ("See [the page](http://x.org/a_b) now.", "See the page no", "See [the page](http://x.org/a_b) no"),
         ("Call `run(1)` or ``a`b`` here.", "n(1) or", "`n(1)` or"),
         ("- one\n- two **three** four\n- five\n", "two three", "- two **three**"),
-        ("- one\n- two\n- five\n", "ne\ntwo\nfi", "ne\n- two\n- fi"),
-        ("1. one\n2. two\n   - inner\n3. last\n", "inner\nlast", "   - inner\n3. last"),
+        ("- one\n- two\n- five\n", "ne\ntwo\nfi", "- ne\n- two\n- fi"),
+        ("1. one\n2. two\n   - inner\n3. last\n", "inner\nlast", "- inner\n3. last"),
         ("The sum $a_1 + b$ is known.", "sum $a_1 + b$ is", "sum $a_1 + b$ is"),
         ("## A *heading* of words\n\nThen text.\n", "heading of", "*heading* of"),
     ],
@@ -187,4 +187,7 @@ def test_code_with_backticks_is_copied_between_longer_ones() -> None:
         assert markdown_of(view, Span(TextPosition(0, 0, 0), TextPosition(0, 0, 13))).startswith(
             "````md\n```py\nx"
         )
-        assert markdown_of(view, Span(TextPosition(0, 0, 6), TextPosition(0, 0, 13))) == "`` x = `1` ``"
+        assert (
+            markdown_of(view, Span(TextPosition(0, 0, 6), TextPosition(0, 0, 13))) == "````md\nx = `1`\n````"
+        )
+        assert markdown_of(view, Span(TextPosition(0, 0, 8), TextPosition(0, 0, 13))) == "`` = `1` ``"

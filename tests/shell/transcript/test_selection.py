@@ -1,17 +1,22 @@
 """The selection by mouse and by keyboard, in a real view."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
 from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QColor, QGuiApplication
 from PySide6.QtTest import QTest
 
+from sophos_desktop.shell.transcript.kept_ends import in_units
 from sophos_desktop.shell.transcript.positions import TextPosition
+from sophos_desktop.shell.transcript.scratch import ScratchDocuments
 from sophos_desktop.shell.transcript.selection import Selection
 from sophos_desktop.shell.transcript.transcript_model import TranscriptMessage
 from sophos_desktop.shell.transcript.transcript_view import TranscriptView
 from tests.shell.transcript.card_rig import mouse, wait_for
+from tests.shell.transcript.samples import CORPUS
 from tests.shell.transcript.viewing import PROSE, answer, conversation, on_screen, settle, shown, user
 
 PRESS, MOVE, RELEASE = QEvent.Type.MouseButtonPress, QEvent.Type.MouseMove, QEvent.Type.MouseButtonRelease
@@ -199,3 +204,138 @@ def test_a_word_beside_an_emoji_is_the_word_alone() -> None:
         mouse(view.viewport(), DOUBLE, point_of(view, 0, 6))
         mouse(view.viewport(), RELEASE, point_of(view, 0, 6))
         assert selection.text() == "words"
+
+
+def selected_word(view: TranscriptView, selection: Selection, word: str, message: int = 0) -> None:
+    """Select the last place of a word in the last segments of a message."""
+    segments = view.model.segments(message)
+    for segment in reversed(range(len(segments))):
+        text = in_units(ScratchDocuments(view).document(message, segment).toPlainText())
+        at = text.rfind(word)
+        if at >= 0:
+            selection.select(
+                TextPosition(message, segment, at), TextPosition(message, segment, at + len(word))
+            )
+            return
+    raise AssertionError(word)
+
+
+@pytest.mark.parametrize(
+    ("before", "more", "word"),
+    [
+        ("**Important words here and more words ", ["end*", "* and so on."], "here"),
+        ("**Important words here and `more", ["` words** and so on."], "Important"),
+        ("See [the guide][g] and other words.", ["\n\n", "[g]: http://x.org/a\n"], "other"),
+        ("A claim[^1] and words", [".\n\n[^1]: Note.\n"], "words"),
+        ("Words $$ x^2 + y^2 = z", [" $$ after", " it"], "Words"),
+        ("Title words", ["\n", "===\n", "after"], "words"),
+        ("word " * 590 + "needle ", ["word " * 30, "word " * 600], "needle"),
+        ("```\n" + "line\n" * 78 + "needle\n", ["line\n" * 200], "needle"),
+    ],
+)
+def test_a_selection_stays_on_its_words_while_their_paragraph_is_written(
+    before: str, more: list[str], word: str
+) -> None:
+    with selecting([answer("a", before, is_open=True)]) as (view, selection):
+        selected_word(view, selection, word)
+        for piece in more:
+            view.model.append(0, piece)
+            assert selection.text() == word
+            settle()
+        view.model.close(0)
+        settle()
+        assert selection.text() == word
+
+
+def test_what_is_painted_as_selected_moves_with_it() -> None:
+    with selecting([answer("a", "**Important words here ", is_open=True)]) as (view, selection):
+        selected_word(view, selection, "words")
+        view.model.append(0, "end** and so on.")
+        wait_for(lambda: selection.span is not None and selection.span.start.character == 10)
+        picture = on_screen(view)
+        colour = QColor(view.looks.tokens.accent_line).rgb()
+        span = selection.span
+        assert span is not None
+        (area,) = view.geometry_of_text.rectangles(span.start, span.end)
+        place = area.toAlignedRect()
+        row = range(picture.width())
+        marked = [x for x in row if picture.pixel(x, place.top() + 1) == colour]
+        assert abs(marked[0] - place.left()) <= 1
+        assert abs(marked[-1] - place.right()) <= 1
+
+
+def test_a_selection_in_what_became_a_formula_is_given_up() -> None:
+    with selecting([answer("a", "Before $$ x^2 + y^2 = z", is_open=True)]) as (view, selection):
+        selected_word(view, selection, "y^2")
+        view.model.append(0, " $$ after it")
+        assert selection.span is None
+
+
+@pytest.mark.parametrize("source", CORPUS)
+def test_a_selected_word_is_the_same_or_given_up_at_any_split(source: str) -> None:
+    step = max(1, len(source) // 12)
+    for cut in range(step, len(source), step):
+        with selecting([answer("a", source[:cut], is_open=True)]) as (view, selection):
+            shown = [ScratchDocuments(view).document(0, n) for n in range(len(view.model.segments(0)))]
+            words = re.findall(r"\w{3,}", "\n".join(document.toPlainText() for document in shown[-1:]))
+            if not words:
+                continue
+            selected_word(view, selection, words[-1])
+            for start in range(cut, len(source), 7):
+                view.model.append(0, source[start : start + 7])
+            view.model.close(0)
+            assert selection.text() in (words[-1], "")
+
+
+HUGE = "needlebegin\n\n" + "some **bold words** 😀 here\n\n- an *item*\n\n" * 1_500 + "needleend"
+
+
+def test_an_answer_that_nobody_read_is_copied_whole() -> None:
+    messages = [user("u", "question"), answer("a", HUGE), *conversation(20)]
+    with selecting(messages) as (view, selection):
+        view.model.segments(1)
+        assert view.model.is_raw(1)
+        copied: list[str] = []
+        selection.copied.connect(lambda: copied.append(QGuiApplication.clipboard().text()))
+        selection.copy_message(1, as_markdown=False)
+        wait_for(lambda: len(copied) == 1)
+        assert copied[0].startswith("needlebegin\nsome bold words 😀 here\n•\tan item\nsome")
+        assert copied[0].count("bold words") == 1_500
+        assert copied[0].endswith("needleend")
+        selection.select_all()
+        selection.copy_markdown()
+        wait_for(lambda: len(copied) == 2)
+        assert HUGE in copied[1]
+
+
+def test_what_is_selected_in_an_unread_answer_is_its_source_and_stays_selected_when_it_is_read() -> None:
+    with selecting([answer("a", HUGE), *conversation(20)]) as (view, selection):
+        segment = len(view.model.segments(0)) - 2
+        assert view.model.is_raw(0)
+        text = in_units(ScratchDocuments(view).document(0, segment).toPlainText())
+        at = text.index("bold words")
+        selection.select(TextPosition(0, segment, at - 2), TextPosition(0, segment, at + 10))
+        assert selection.text() == selection.markdown() == "**bold words"
+        selection.select(TextPosition(0, segment, at), TextPosition(0, segment, at + 10))
+        assert view.model.is_raw(0)
+        while not view.model.read_on(0, 0.01):
+            pass
+        assert selection.text() == "bold words"
+        selection.select(TextPosition(0, 0, 0), TextPosition(1, 0, 8))
+        assert selection.text().endswith("needleend\n\nQuestion")
+
+
+def test_a_copy_whose_conversation_is_gone_leaves_the_clipboard_alone() -> None:
+    with selecting([answer("a", HUGE), *conversation(20)]) as (view, selection):
+        QGuiApplication.clipboard().setText("before")
+        copied: list[bool] = []
+        selection.copied.connect(lambda: copied.append(True))
+        selection.copy_message(0, as_markdown=False)
+        assert not copied
+        view.model.remove(0, 0)
+        selection.select(TextPosition(0, 0, 0), TextPosition(0, 0, 8))
+        settle()
+        assert QGuiApplication.clipboard().text() == "before"
+        selection.copy_text()
+        wait_for(lambda: bool(copied))
+        assert QGuiApplication.clipboard().text() == "Question"

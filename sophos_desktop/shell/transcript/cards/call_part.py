@@ -13,19 +13,20 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from sophos_desktop.shell.theme.follower import Theme
+from sophos_desktop.shell.theme.fonts import interface_scale, role_line
 from sophos_desktop.shell.theme.type_scale import TYPE
 from sophos_desktop.shell.transcript.cards.card_states import CardStates
 from sophos_desktop.shell.transcript.cards.facts import size_words
 from sophos_desktop.shell.transcript.cards.json_text import Fold, colours_of, first_folds, lay_out, read_json
 from sophos_desktop.shell.transcript.cards.parts import SIDE, LinkButton, Words, on_click
-from sophos_desktop.shell.transcript.cards.text_lines import GUTTER, TextLines
+from sophos_desktop.shell.transcript.cards.text_lines import TextLines, gutter
 from sophos_desktop.shell.transcript.cards.text_rows import UNBOUNDED
+from sophos_desktop.shell.transcript.cards.tool_head import mark_left
 
 SHOWN_ROWS: Final = 12
 LARGEST_HERE: Final = 8 * 1024 * 1024  # characters that a card shows in full
 _MOST_LINES_HERE: Final = 100_000
-_INDENT = 30
-_LABEL = 80
+_LABEL, _LABEL_GAP = 80, 8
 _TOP = 7
 OpenWindow = Callable[[str, str], None]
 
@@ -58,7 +59,6 @@ class CallPart(QWidget):
         self._size = ""
         self._width = 600
         self._label = Words("", TYPE.small, "text_2", theme, self)
-        self._label.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._lines = TextLines("callText", theme, self)
         self._lines.fold_clicked.connect(self._on_fold_clicked)
         self._note = Words("", TYPE.small, "text_2", theme, self)
@@ -78,11 +78,21 @@ class CallPart(QWidget):
         column.setSpacing(0)
         column.addWidget(self._lines)
         column.addWidget(self._notes)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(_INDENT, _TOP, SIDE, _TOP)
-        row.setSpacing(0)
-        row.addWidget(self._label, 0, Qt.AlignmentFlag.AlignTop)
-        row.addLayout(column, 1)
+        self._row = QHBoxLayout(self)
+        self._row.setSpacing(0)
+        self._row.addWidget(self._label, 0, Qt.AlignmentFlag.AlignTop)
+        self._row.addLayout(column, 1)
+        self._fit()
+        theme.changed.connect(self._on_theme_changed)
+
+    def _fit(self) -> None:
+        self._row.setContentsMargins(mark_left(), _TOP, SIDE, _TOP)
+        self._label.setFixedHeight(role_line(TYPE.code))  # in the middle of the first row
+
+    def _on_theme_changed(self) -> None:
+        self._fit()
+        if self._part.key:
+            self._write(is_told=False)
 
     @property
     def lines(self) -> TextLines:
@@ -132,9 +142,9 @@ class CallPart(QWidget):
         if self._value is not None:
             laid = lay_out(self._value, self._columns, self._states.folds(self._part.key))
             text, folds, colours = laid.text, laid.folds, colours_of
-        gutter = GUTTER if folds else 0
-        self._label.setFixedWidth(_LABEL + 8 - gutter)
-        self._notes.setContentsMargins(gutter, 0, 0, 0)
+        fold_room = gutter() if folds else 0
+        self._label.setFixedWidth(_label_width() - fold_room)
+        self._notes.setContentsMargins(fold_room, 0, 0, 0)
         self._lines.show_text(
             text or "(empty)",
             colour=self._part.colour if text else "text_3",
@@ -142,7 +152,7 @@ class CallPart(QWidget):
             folds=folds,
             most_rows=UNBOUNDED if is_whole else SHOWN_ROWS,
         )
-        self._lines.set_width(self._width - _INDENT - SIDE - self._label.width())
+        self._lines.set_width(self._width - mark_left() - SIDE - self._label.width())
         self._write_note(is_whole=is_whole)
         self.updateGeometry()
         if is_told:
@@ -167,7 +177,8 @@ class CallPart(QWidget):
 
     @property
     def _columns(self) -> int:
-        return max(24, int((self._width - _INDENT - SIDE - _LABEL - 8) / self._lines.column_width))
+        room = self._width - mark_left() - SIDE - _label_width()
+        return max(24, int(room / self._lines.column_width))
 
     def lay_out_for(self, width: int) -> None:
         """JSON is laid out for the width, and whether rows are left out may change with it."""
@@ -183,7 +194,7 @@ class CallPart(QWidget):
     def heightForWidth(self, width: int) -> int:
         """Reckoned here: layouts remember heights until events are handled."""
         self.lay_out_for(width)
-        rows = self._lines.heightForWidth(width - _INDENT - SIDE - self._label.width())
+        rows = self._lines.heightForWidth(width - mark_left() - SIDE - self._label.width())
         return 2 * _TOP + rows + (0 if self._notes.isHidden() else self._notes.sizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -207,6 +218,11 @@ class CallPart(QWidget):
 
     def _on_window(self) -> None:
         self._open_window(self._part.title, self._part.text)
+
+
+def _label_width() -> int:
+    """The column of the labels, with the gap behind it."""
+    return round(_LABEL * interface_scale()) + _LABEL_GAP
 
 
 def _utf8_length(text: str) -> int:

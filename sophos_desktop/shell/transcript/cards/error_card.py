@@ -41,6 +41,12 @@ class ErrorFacts:
         """Those of an error."""
         return cls(error.title, error.remedy, error.code.value, action, action_name)
 
+    @property
+    def words(self) -> str:
+        """All of it as sentences, for the ear."""
+        parts = (_in_words(self.title), _in_words(self.remedy), self.code)
+        return "Error: " + ". ".join(part.rstrip(".") for part in parts if part)
+
 
 class ErrorCard(Rounded):
     """A card of the transcript; may be thrown away and made again at any time."""
@@ -70,9 +76,10 @@ class ErrorCard(Rounded):
         words.addLayout(self._head)
         words.addWidget(self._remedy)
         row = QHBoxLayout(self)
-        row.setContentsMargins(17, 13, 13, 13)
+        row.setContentsMargins(17, 13, 13, 13)  # the line is in them
         row.setSpacing(12)
-        row.addWidget(MarkView(Mark.ERROR, "danger", _ICON, theme, self), 0, Qt.AlignmentFlag.AlignTop)
+        mark = MarkView(Mark.ERROR, "danger", _ICON, theme, self, beside=TYPE.title)
+        row.addWidget(mark, 0, Qt.AlignmentFlag.AlignTop)
         row.addLayout(words, 1)
         row.addWidget(self._button, 0, Qt.AlignmentFlag.AlignVCenter)
 
@@ -99,8 +106,7 @@ class ErrorCard(Rounded):
         self._button.setText(facts.action)
         self._button.setAccessibleName(facts.action)
         self._button.setVisible(bool(facts.action))
-        parts = (title, remedy, facts.code)
-        self.setAccessibleName("Error: " + ". ".join(part.rstrip(".") for part in parts if part))
+        self.setAccessibleName(facts.words)
         self.updateGeometry()
 
     @property

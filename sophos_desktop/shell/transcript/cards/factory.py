@@ -29,13 +29,11 @@ def _no_other(_message: TranscriptMessage, _is_footer: bool, _parent: QWidget) -
 @dataclass(frozen=True, slots=True)
 class CardHooks:
     """`open_window` gets a title and a text; `act` the message's id and the action's name; `other` makes
-    cards that are not known here (questions), or gives None; `answers_again`: `act` can ask for another
-    answer."""
+    cards that are not known here (questions), or gives None."""
 
     open_window: OpenWindow
     act: Callable[[str, str], None]
     other: OtherCard = _no_other
-    answers_again: bool = True
 
 
 class CardFactory:
@@ -51,7 +49,7 @@ class CardFactory:
         if other is not None:
             return other
         if is_footer:
-            line = MetaLine(self._theme, parent, answers_again=self._hooks.answers_again)
+            line = MetaLine(self._theme, parent)
             line.acted.connect(lambda name, key=message.id: self._hooks.act(key, name))
             line.show_message(message)
             return line

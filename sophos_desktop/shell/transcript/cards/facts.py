@@ -31,6 +31,7 @@ class CallState(Enum):
     UNCERTAIN = "uncertain"  # it may have run, and the user is asked what to do
     INTERRUPTED = "interrupted"
     SKIPPED = "skipped"
+    NOT_RUN = "not_run"  # its turn never came, and nothing goes on
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +57,14 @@ LOOKS: Final[Mapping[CallState, StateLook]] = {
     CallState.UNCERTAIN: StateLook(Mark.UNCERTAIN, "Uncertain", "warning", "warning_line"),
     CallState.INTERRUPTED: StateLook(Mark.INTERRUPTED, "Interrupted", "plum"),
     CallState.SKIPPED: StateLook(Mark.SKIPPED, "Skipped", "text_2"),
+    CallState.NOT_RUN: StateLook(Mark.STOPPED, "Not run", "text_2"),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class CallFacts:
     """One call of a tool. `arguments` is JSON text; `running_since` counts as time.monotonic does, in
-    seconds; `duration_ms` is known once it ended."""
+    seconds; `duration_ms` is known once it ended; `is_edited`: the user changed the arguments."""
 
     key: str
     server: str
@@ -72,6 +74,7 @@ class CallFacts:
     duration_ms: int | None = None
     running_since: float | None = None
     result: str = ""
+    is_edited: bool = False
 
     @property
     def needs_user(self) -> bool:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QSizePolic
 from sophos_desktop.core.domain.conversation import MessageState
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.fonts import role_font, row_height
-from sophos_desktop.shell.theme.icons import Mark, paint_mark
+from sophos_desktop.shell.theme.icons import Mark, mark_size, paint_mark
 from sophos_desktop.shell.theme.measures import MEASURES
 from sophos_desktop.shell.theme.type_scale import TYPE
 from sophos_desktop.shell.transcript.cards.facts import MetaFacts
@@ -21,14 +21,9 @@ from sophos_desktop.shell.transcript.transcript_model import TranscriptMessage
 from sophos_desktop.shell.widgets.floating_menu import FloatingMenu
 
 _HEIGHT = 24
-COPY_MARKDOWN, COPY_TEXT, AGAIN, READ, CONTINUE = (
-    "copy-markdown",
-    "copy-text",
-    "again",
-    "read",
-    "continue",
-)
-_MARK = 14
+COPY_MARKDOWN, COPY_TEXT, READ, CONTINUE = "copy-markdown", "copy-text", "read", "continue"
+_MARK, _MARK_GAP = 14, 8
+_DOT, _DOT_GAP = "·", 9
 
 
 class MetaLine(QWidget):
@@ -36,36 +31,28 @@ class MetaLine(QWidget):
 
     acted = Signal(str)  # one of the names above
 
-    def __init__(self, theme: Theme, parent: QWidget, *, answers_again: bool = True) -> None:
-        """Says nothing yet; `answers_again`: there is somebody who makes another answer."""
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        """Says nothing yet."""
         super().__init__(parent)
         self.setObjectName("metaLine")
-        self._answers_again = answers_again
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._theme = theme
         self._facts = MetaFacts()
         self._is_entered = False
         self._is_open = False
         self.copy = icon_button("copyAnswer", Mark.COPY, "Copy as Markdown", theme, self)
-        self.again = icon_button("answerAgain", Mark.AGAIN, "Answer again", theme, self)
         self.more = icon_button("answerMore", Mark.MORE, "More", theme, self)
-        self.resume = QPushButton("Continue", self)
-        self.resume.setObjectName("continueAnswer")
-        self.resume.setAccessibleName("Continue the answer")
-        self.resume.setProperty("row", "true")
+        self.resume: QPushButton | None = None  # made where an answer was stopped
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(0, 0, 0, 0)
         self._row.setSpacing(4)
         self._row.addStretch(1)
-        for button in (self.copy, self.again, self.more, self.resume):
+        for button in self._quiet_buttons:
             self._row.addWidget(button)
         on_click(self.copy, lambda: self.acted.emit(COPY_MARKDOWN))
-        on_click(self.again, lambda: self.acted.emit(AGAIN))
-        on_click(self.resume, lambda: self.acted.emit(CONTINUE))
         on_click(self.more, self._on_more)
         for button in self._quiet_buttons:
             button.installEventFilter(self)
-        self.resume.hide()
         self._show_buttons()
         theme.changed.connect(self._on_theme_changed)
 
@@ -75,7 +62,7 @@ class MetaLine(QWidget):
 
     @property
     def _quiet_buttons(self) -> tuple[QToolButton, ...]:
-        return self.copy, self.again, self.more
+        return self.copy, self.more
 
     @property
     def words(self) -> str:
@@ -92,16 +79,27 @@ class MetaLine(QWidget):
         """What it says; a stopped answer can be continued."""
         self._facts = facts
         self.setAccessibleName(self.words)
-        self.resume.setVisible(is_stopped and not self._is_open)
-        for button in (self.copy, self.again, self.more):
-            button.setVisible(not is_stopped and (self._answers_again or button is not self.again))
+        self._offer_to_go_on(does=is_stopped and not self._is_open)
+        for button in self._quiet_buttons:
+            button.setVisible(not is_stopped)
         self._show_buttons()
         self.updateGeometry()
         self.update()
 
+    def _offer_to_go_on(self, *, does: bool) -> None:
+        if self.resume is None and does:
+            self.resume = QPushButton("Continue", self)
+            self.resume.setObjectName("continueAnswer")
+            self.resume.setAccessibleName("Continue the answer")
+            self.resume.setProperty("row", "true")
+            on_click(self.resume, lambda: self.acted.emit(CONTINUE))
+            self._row.addWidget(self.resume)
+        if self.resume is not None:
+            self.resume.setVisible(does)
+
     def sizeHint(self) -> QSize:
         """24 high; a button with words needs 28."""
-        if self.resume.isHidden():
+        if self.resume is None or self.resume.isHidden():
             return QSize(400, row_height(_HEIGHT, TYPE.small))
         return QSize(400, row_height(MEASURES.button_in_row))
 
@@ -149,8 +147,6 @@ class MetaLine(QWidget):
             ("Copy as Text", COPY_TEXT),
             ("Read with the Keyboard", READ),
         ]
-        if self._answers_again:
-            entries.append(("Answer Again", AGAIN))
         for words, name in entries:
             action = menu.addAction(words)
             action.triggered.connect(lambda _checked=False, name=name: self.acted.emit(name))
@@ -166,14 +162,23 @@ class MetaLine(QWidget):
         painter.setPen(QColor(tokens.text_3))
         x = 0.0
         if self._facts.mark is not None:
-            box = QRectF(0, (self.height() - _MARK) / 2, _MARK, _MARK)
+            side = mark_size(_MARK)
+            box = QRectF(0, (self.height() - side) / 2, side, side)
             paint_mark(painter, self._facts.mark, box, QColor(getattr(tokens, self._facts.colour)))
-            x = _MARK + 6.0
+            x = float(side + _MARK_GAP)
         baseline = round((self.height() + metrics.ascent() - metrics.descent()) / 2)
-        right = min(
-            (b.x() for b in (*self._quiet_buttons, self.resume) if not b.isHidden()), default=self.width()
-        )
-        text = "  ·  ".join(self._facts.parts)
-        shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, max(0.0, right - 8 - x))
-        painter.drawText(QPointF(x, baseline), shown)
+        buttons = (*self._quiet_buttons, *([] if self.resume is None else [self.resume]))
+        right = min((button.x() for button in buttons if not button.isHidden()), default=self.width())
+        for number, part in enumerate(self._facts.parts):
+            between = metrics.horizontalAdvance(_DOT) + 2 * _DOT_GAP if number else 0.0
+            room = right - 8 - x - between
+            shown = metrics.elidedText(part, Qt.TextElideMode.ElideRight, max(0.0, room))
+            if not shown:
+                break
+            if number:
+                painter.drawText(QPointF(x + _DOT_GAP, baseline), _DOT)
+            painter.drawText(QPointF(x + between, baseline), shown)
+            x += between + metrics.horizontalAdvance(shown)
+            if shown != part:
+                break
         painter.end()

@@ -27,6 +27,7 @@ class NoticeKind(Enum):
     CUT = (Mark.WARNING, "warning")
     RECOVERED = (Mark.AGAIN, "text_2")
     STOPPED = (Mark.STOPPED, "text_2")
+    FAILED = (Mark.FAILED, "danger")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +45,9 @@ class NoticeLine(QWidget):
         """Says nothing yet."""
         super().__init__(parent)
         self.setObjectName("noticeLine")
-        self._mark = MarkView(Mark.NOTICE, "text_2", _MARK, theme, self)
+        self._mark = MarkView(Mark.NOTICE, "text_2", _MARK, theme, self, beside=TYPE.small)
         self._words = Words("", TYPE.small, "text_2", theme, self, selectable=True)
         self._words.setWordWrap(True)
-        self._words.setMinimumHeight(theme.tokens.type.small.line)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 4, 0, 4)
         row.setSpacing(8)

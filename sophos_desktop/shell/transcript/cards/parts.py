@@ -3,6 +3,7 @@
 Invariant: each paints with the theme in force, so that a change of theme needs nothing but a repaint.
 """
 
+import html
 from collections.abc import Callable
 
 from PySide6.QtCore import QRectF, QSize, Qt
@@ -10,12 +11,13 @@ from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPalette,
 from PySide6.QtWidgets import QAbstractButton, QFrame, QLabel, QSizePolicy, QToolButton, QWidget
 
 from sophos_desktop.shell.theme.follower import Theme
-from sophos_desktop.shell.theme.fonts import role_font, row_height
-from sophos_desktop.shell.theme.icons import Mark, icon, paint_mark
+from sophos_desktop.shell.theme.fonts import role_font, role_line, row_height
+from sophos_desktop.shell.theme.icons import Mark, icon, mark_size, paint_mark
 from sophos_desktop.shell.theme.measures import MEASURES
 from sophos_desktop.shell.theme.type_scale import TYPE, TypeRole
 
 SIDE = 12  # between a card's line and what is in it
+_BUTTON_ICON = 14
 _SPINS_PER_SECOND = 1.0
 SPIN_FRAMES = 12
 
@@ -71,13 +73,30 @@ class Line(QWidget):
 
 
 class MarkView(QWidget):
-    """An icon in a token's colour."""
+    """An icon in a token's colour, as large as the type beside it asks for."""
 
-    def __init__(self, mark: Mark, colour: str, size: int, theme: Theme, parent: QWidget) -> None:
-        """`colour` is the name of a token."""
+    def __init__(
+        self,
+        mark: Mark,
+        colour: str,
+        size: int,
+        theme: Theme,
+        parent: QWidget,
+        *,
+        beside: TypeRole | None = None,
+    ) -> None:
+        """`colour` is the name of a token, `size` pixels at 100 %. `beside`: it stands in the middle of a
+        line of that role."""
         super().__init__(parent)
-        self._mark, self._colour, self._theme = mark, colour, theme
-        self.setFixedSize(size, size)
+        self._mark, self._colour, self._size, self._theme = mark, colour, size, theme
+        self._beside = beside
+        self._fit()
+        theme.changed.connect(self._fit)
+
+    def _fit(self) -> None:
+        side = mark_size(self._size)
+        self.setFixedSize(side, side if self._beside is None else max(side, role_line(self._beside)))
+        self.update()
 
     def show_mark(self, mark: Mark, colour: str) -> None:
         """Another icon."""
@@ -85,14 +104,56 @@ class MarkView(QWidget):
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """The icon, as large as the widget."""
+        """The icon, as wide as the widget."""
         painter = QPainter(self)
         colour = QColor(getattr(self._theme.tokens, self._colour))
         paint_mark(painter, self._mark, QRectF(self.rect()), colour)
         painter.end()
 
 
-class Words(QLabel):
+class LinedLabel(QLabel):
+    """Plain words whose lines are as high as their role says: a QLabel sets them closer, unless HTML asks for
+    more. Its text is always the plain one."""
+
+    def __init__(self, text: str, role: TypeRole, theme: Theme, parent: QWidget) -> None:
+        """The font is given by whoever makes it."""
+        super().__init__(parent)
+        self._plain, self._role, self._theme = text, role, theme
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        self._set_lines()
+        theme.changed.connect(self._set_lines)
+
+    def setText(self, text: str) -> None:
+        """Show plain words."""
+        if text != self._plain:
+            self._plain = text
+            self._set_lines()
+
+    def text(self) -> str:
+        """The plain words."""
+        return self._plain
+
+    def setWordWrap(self, on: bool) -> None:  # noqa: FBT001
+        """Whether there can be several lines."""
+        super().setWordWrap(on)
+        self._set_lines()
+
+    def _set_lines(self) -> None:
+        line = role_line(self._role)
+        self.setMinimumHeight(line)
+        # HTML sets letters at the foot of a line that is higher than they are.
+        low = max(0, line - QFontMetrics(role_font(self._role)).height()) // 2 if self.wordWrap() else 0
+        self.setContentsMargins(0, -low, 0, low)
+        self.setTextFormat(Qt.TextFormat.RichText if self.wordWrap() else Qt.TextFormat.PlainText)
+        super().setText(in_lines(html.escape(self._plain), line) if self.wordWrap() else self._plain)
+
+
+def in_lines(text: str, line: int) -> str:
+    """HTML whose lines are `line` pixels high."""
+    return f"<div style='line-height: {line}px; white-space: pre-wrap'>{text}</div>"
+
+
+class Words(LinedLabel):
     """Plain words in a role and a token's colour; they can be selected by mouse if `selectable`."""
 
     def __init__(
@@ -106,12 +167,10 @@ class Words(QLabel):
         selectable: bool = False,
     ) -> None:
         """`colour` is the name of a token."""
-        super().__init__(text, parent)
-        self.setTextFormat(Qt.TextFormat.PlainText)
-        self._role, self._colour, self._theme = role, colour, theme
+        super().__init__(text, role, theme, parent)
+        self._colour = colour
         if selectable:
             self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         self._style()
         theme.changed.connect(self._style)
 
@@ -163,18 +222,30 @@ class LinkButton(QAbstractButton):
         painter.end()
 
 
+class IconButton(QToolButton):
+    """A quiet button that is an icon alone and grows with the interface."""
+
+    def __init__(self, name: str, mark: Mark, words: str, theme: Theme, parent: QWidget) -> None:
+        """`words` are its name and tooltip."""
+        super().__init__(parent)
+        self.setObjectName(name)
+        self.setProperty("quiet", "true")
+        self.setIcon(icon(mark, theme))
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAccessibleName(words)
+        self.setToolTip(words)
+        self._fit()
+        theme.changed.connect(self._fit)
+
+    def _fit(self) -> None:
+        icon_side, side = mark_size(_BUTTON_ICON), row_height(MEASURES.icon_button_in_bar, TYPE.small)
+        self.setIconSize(QSize(icon_side, icon_side))
+        self.setFixedSize(side, side)
+
+
 def icon_button(name: str, mark: Mark, words: str, theme: Theme, parent: QWidget) -> QToolButton:
-    """A quiet button that is an icon alone; `words` are its name and tooltip."""
-    made = QToolButton(parent)
-    made.setObjectName(name)
-    made.setProperty("quiet", "true")
-    made.setIcon(icon(mark, theme))
-    made.setIconSize(QSize(14, 14))
-    made.setFixedSize(MEASURES.icon_button_in_bar, MEASURES.icon_button_in_bar)
-    made.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-    made.setAccessibleName(words)
-    made.setToolTip(words)
-    return made
+    """An IconButton."""
+    return IconButton(name, mark, words, theme, parent)
 
 
 def on_click(button: QAbstractButton, act: Callable[[], None]) -> None:

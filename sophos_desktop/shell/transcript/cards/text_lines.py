@@ -24,7 +24,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.fonts import role_font, role_line
-from sophos_desktop.shell.theme.icons import Mark, paint_mark
+from sophos_desktop.shell.theme.icons import Mark, mark_size, paint_mark
 from sophos_desktop.shell.theme.type_scale import TYPE
 from sophos_desktop.shell.transcript.cards.json_text import Fold
 from sophos_desktop.shell.transcript.cards.row_painter import Colours, Ground, RowPainter
@@ -32,9 +32,14 @@ from sophos_desktop.shell.transcript.cards.text_rows import UNBOUNDED, TextRows
 from sophos_desktop.shell.transcript.words_at import word_around
 from sophos_desktop.shell.widgets.floating_menu import FloatingMenu
 
-GUTTER: Final = 14  # left of the text: the marks of what can be folded
 _FOLD_MARK: Final = 12
+_FOLD_GAP: Final = 2
 _LARGEST_COPY: Final = 64 * 1024 * 1024  # characters
+
+
+def gutter() -> int:
+    """The room left of the text for the marks of what can be folded, in pixels."""
+    return mark_size(_FOLD_MARK) + _FOLD_GAP
 
 
 class TextLines(QWidget):
@@ -142,7 +147,7 @@ class TextLines(QWidget):
 
     @property
     def _left(self) -> int:
-        return GUTTER if self._folds else 0
+        return gutter() if self._folds else 0
 
     def hasHeightForWidth(self) -> bool:
         """Rows are broken at the width."""
@@ -228,14 +233,14 @@ class TextLines(QWidget):
         return grounds
 
     def _paint_folds(self, painter: QPainter, first: int, last: int) -> None:
+        side = mark_size(_FOLD_MARK)
         for row in range(first, last):
             fold = self._fold_of(row)
             if fold is None:
                 continue
-            top = (row - self._first_row) * self.line_height + (self.line_height - _FOLD_MARK) / 2
-            box = QRectF(-2, top, _FOLD_MARK, _FOLD_MARK)
+            top = (row - self._first_row) * self.line_height + (self.line_height - side) / 2
+            box = QRectF(0, top, side, side)
             mark = Mark.SHUT if fold.is_folded else Mark.OPEN
-            box.moveLeft(0)
             paint_mark(painter, mark, box, QColor(self._theme.tokens.text_3))
 
     def _fold_of(self, row: int) -> Fold | None:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QVBoxLayout, QWidget
 
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.fonts import role_font, row_height
-from sophos_desktop.shell.theme.icons import Mark, paint_mark
+from sophos_desktop.shell.theme.icons import Mark, mark_size, paint_mark
 from sophos_desktop.shell.theme.type_scale import TYPE
 from sophos_desktop.shell.transcript.cards.card_states import CardStates
 from sophos_desktop.shell.transcript.cards.facts import duration_words
@@ -20,10 +20,8 @@ from sophos_desktop.shell.transcript.cards.prose_lines import ProseLines
 from sophos_desktop.shell.transcript.transcript_model import TranscriptMessage
 
 _HEIGHT = 24
-_CHEVRON_LEFT, _CHEVRON = 9, 14
-_BULB_LEFT, _BULB = 31, 16
-_TEXT_LEFT = 55
-_RULE_LEFT, _RULE, _INDENT = 15, 2, 20
+_CHEVRON_LEFT, _CHEVRON, _BULB, _GAP = 9, 14, 16, 8
+_RULE, _INDENT = 2, 20
 _ABOVE = 4
 
 
@@ -48,6 +46,19 @@ def _head_height() -> int:
     return row_height(_HEIGHT)
 
 
+def _bulb_left() -> int:
+    return _CHEVRON_LEFT + mark_size(_CHEVRON) + _GAP
+
+
+def _text_left() -> int:
+    return _bulb_left() + mark_size(_BULB) + _GAP
+
+
+def _rule_left() -> int:
+    """The rule stands at the chevron's axis."""
+    return _CHEVRON_LEFT + (mark_size(_CHEVRON) - _RULE) // 2
+
+
 class _Head(QAbstractButton):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -67,7 +78,7 @@ class _Head(QAbstractButton):
 
     def sizeHint(self) -> QSize:
         width = QFontMetricsF(role_font(TYPE.interface)).horizontalAdvance(self.text())
-        return QSize(_TEXT_LEFT + round(width) + 8, _head_height())
+        return QSize(_text_left() + round(width) + 8, _head_height())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         is_arrow = event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Right)
@@ -84,14 +95,16 @@ class _Head(QAbstractButton):
         painter = QPainter(self)
         colour = QColor(tokens.text_2)
         middle = self.height() / 2
-        chevron = QRectF(_CHEVRON_LEFT, middle - _CHEVRON / 2, _CHEVRON, _CHEVRON)
+        side = mark_size(_CHEVRON)
+        chevron = QRectF(_CHEVRON_LEFT, middle - side / 2, side, side)
         paint_mark(painter, Mark.OPEN if self.is_open else Mark.SHUT, chevron, colour)
-        paint_mark(painter, Mark.THINKING, QRectF(_BULB_LEFT, middle - _BULB / 2, _BULB, _BULB), colour)
+        side = mark_size(_BULB)
+        paint_mark(painter, Mark.THINKING, QRectF(_bulb_left(), middle - side / 2, side, side), colour)
         metrics = QFontMetricsF(role_font(TYPE.interface))
         painter.setFont(role_font(TYPE.interface))
         painter.setPen(colour)
         baseline = round((self.height() + metrics.ascent() - metrics.descent()) / 2)
-        painter.drawText(QPointF(_TEXT_LEFT, baseline), self.text())
+        painter.drawText(QPointF(_text_left(), baseline), self.text())
         painter.end()
 
 
@@ -112,8 +125,12 @@ class ThinkingRow(QWidget):
         self._column.addWidget(self.head, 0, Qt.AlignmentFlag.AlignLeft)
         self._column.addSpacing(_ABOVE)
         self._column.addWidget(self.text)
-        self.text.setContentsMargins(_RULE_LEFT + _RULE + _INDENT, 0, 0, 0)
+        self._fit()
         on_click(self.head, self._on_click)
+        theme.changed.connect(self._fit)
+
+    def _fit(self) -> None:
+        self.text.setContentsMargins(_rule_left() + _RULE + _INDENT, 0, 0, 0)
 
     @property
     def is_open(self) -> bool:
@@ -169,5 +186,5 @@ class ThinkingRow(QWidget):
         painter = QPainter(self)
         top = _head_height() + _ABOVE
         colour = QColor(self._theme.tokens.border_strong)
-        painter.fillRect(QRectF(_RULE_LEFT, top, _RULE, self.height() - top), colour)
+        painter.fillRect(QRectF(_rule_left(), top, _RULE, self.height() - top), colour)
         painter.end()

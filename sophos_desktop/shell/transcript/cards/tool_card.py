@@ -24,6 +24,7 @@ _UNFINISHED = (
     CallState.ALLOWED,
     CallState.AGAIN,
     CallState.RUNNING,
+    CallState.NOT_RUN,
 )
 
 
@@ -171,7 +172,8 @@ class ToolCard(Rounded):
             row.show_facts(call)
         needy = [call for call in calls if call.needs_user]
         self.set_line(LOOKS[needy[0].state].frame if needy else "border_strong")
-        self.setAccessibleName("Tool call" if len(calls) == 1 else f"{len(calls)} tool calls")
+        one = f"Tool call: {names_of(calls[0])}, {LOOKS[calls[0].state].word}" if calls else ""
+        self.setAccessibleName(one if len(calls) == 1 else f"{len(calls)} tool calls")
         self._on_height_changed()
 
     def open_call(self, key: str) -> None:

@@ -21,22 +21,30 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QStyle, QWidget
 
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.fonts import role_font, row_height
-from sophos_desktop.shell.theme.icons import Mark, paint_mark
+from sophos_desktop.shell.theme.icons import Mark, mark_size, paint_mark
 from sophos_desktop.shell.theme.type_scale import TYPE
 from sophos_desktop.shell.transcript.cards.facts import LOOKS, CallFacts, CallState, short_argument
 from sophos_desktop.shell.transcript.cards.parts import SIDE, SPIN_FRAMES, spin_degrees
 from sophos_desktop.shell.transcript.drawable_text import drawable_code
+from sophos_desktop.shell.widgets.plain_tip import plain_tip
 
 _HEIGHT = 36
 _CHEVRON, _MARK, _STATE = 14, 16, 14
 _GAP = 8
 _LEFT = 8
+_STATE_GAP = 5
 _FEWEST_PIXELS = 40  # of the argument
+_CHANGED = "Changed by you"
 
 
 def head_height() -> int:
     """In pixels, at the interface's size."""
     return row_height(_HEIGHT)
+
+
+def mark_left() -> int:
+    """Where the mark of the tool begins, in pixels from the card's line."""
+    return _LEFT + mark_size(_CHEVRON) + _GAP
 
 
 def names_of(facts: CallFacts) -> str:
@@ -79,7 +87,8 @@ class ToolHead(QAbstractButton):
         look = LOOKS[facts.state]
         words = names_of(facts)
         duration = "" if facts.state is CallState.RUNNING else facts.duration_at(0.0)
-        said = ", ".join(part for part in (words, self._argument, look.word, duration) if part)
+        changed = _CHANGED if facts.is_edited else ""
+        said = ", ".join(part for part in (words, self._argument, look.word, duration, changed) if part)
         self.setAccessibleName(said)
         self.setAccessibleDescription(
             "Hides arguments and result" if is_open else "Shows arguments and result"
@@ -92,7 +101,11 @@ class ToolHead(QAbstractButton):
     def state_words(self) -> str:
         """Word and duration as they stand at the right."""
         look = LOOKS[self._facts.state]
-        return f"{look.word} {self._facts.duration_at(monotonic())}".strip()
+        return f"{look.word} {self._behind_word(monotonic())}".strip()
+
+    def _behind_word(self, now: float) -> str:
+        changed = f"· {_CHANGED}" if self._facts.is_edited else ""
+        return f"{self._facts.duration_at(now)} {changed}".strip()
 
     @property
     def names(self) -> str:
@@ -145,7 +158,7 @@ class ToolHead(QAbstractButton):
     def event(self, event: QEvent) -> bool:
         """Say the whole when something is elided."""
         if event.type() == QEvent.Type.ToolTip:
-            self.setToolTip(self._argument if self._is_elided() else "")
+            self.setToolTip(plain_tip(self._argument) if self._is_elided() else "")
         return super().event(event)
 
     def _is_elided(self) -> bool:
@@ -160,11 +173,12 @@ class ToolHead(QAbstractButton):
         )
 
     def _state_width(self) -> float:
-        return _STATE + 5 + QFontMetricsF(role_font(TYPE.small)).horizontalAdvance(self.state_words)
+        words = QFontMetricsF(role_font(TYPE.small)).horizontalAdvance(self.state_words)
+        return mark_size(_STATE) + _STATE_GAP + words
 
     def _argument_place(self) -> tuple[float, float]:
         """Where the short argument starts, and how many pixels there are for it."""
-        x = float(_LEFT + _CHEVRON + _GAP + _MARK + _GAP)
+        x = float(mark_left() + mark_size(_MARK) + _GAP)
         for text, font, _ in self._names():
             if text:
                 x += QFontMetricsF(font).horizontalAdvance(text) + _GAP
@@ -175,12 +189,11 @@ class ToolHead(QAbstractButton):
         tokens = self._theme.tokens
         painter = QPainter(self)
         middle = self.height() / 2
-        x = float(_LEFT)
         chevron = Mark.OPEN if self._is_open else Mark.SHUT
-        paint_mark(painter, chevron, _box(x, middle, _CHEVRON), QColor(tokens.text_2))
-        x += _CHEVRON + _GAP
-        paint_mark(painter, Mark.TOOL, _box(x, middle, _MARK), QColor(tokens.text_2))
-        x += _MARK + _GAP
+        paint_mark(painter, chevron, _box(_LEFT, middle, mark_size(_CHEVRON)), QColor(tokens.text_2))
+        side = mark_size(_MARK)
+        paint_mark(painter, Mark.TOOL, _box(mark_left(), middle, side), QColor(tokens.text_2))
+        x = float(mark_left() + side + _GAP)
         state_left = self._paint_state(painter, middle)
         start = 0
         for text, font, colour in self._names():
@@ -229,16 +242,17 @@ class ToolHead(QAbstractButton):
         is_turning = self._facts.state is CallState.RUNNING and not self._stands_still()
         turned = spin_degrees(now) if is_turning else 0.0
         colour = QColor(getattr(tokens, look.colour))
-        paint_mark(painter, look.mark, _box(left, middle, _STATE), colour, turned)
+        paint_mark(painter, look.mark, _box(left, middle, mark_size(_STATE)), colour, turned)
+        word_left = left + mark_size(_STATE) + _STATE_GAP
         baseline = _baseline(metrics, self.height())
         painter.setFont(font)
         painter.setPen(colour)
-        painter.drawText(QPointF(left + _STATE + 5, baseline), look.word)
-        duration = self._facts.duration_at(now)
-        if duration:
-            painter.setPen(QColor(tokens.text_2))
-            after = left + _STATE + 5 + metrics.horizontalAdvance(look.word + " ")
-            painter.drawText(QPointF(after, baseline), duration)
+        painter.drawText(QPointF(word_left, baseline), look.word)
+        behind = self._behind_word(now)
+        if behind:
+            painter.setPen(QColor(tokens.text_3))
+            after = word_left + metrics.horizontalAdvance(look.word + " ")
+            painter.drawText(QPointF(after, baseline), behind)
         return left
 
     def _stands_still(self) -> bool:
