@@ -7,8 +7,8 @@ transcript where none has; each is enabled while it would do something there.
 from collections.abc import Callable
 from typing import Protocol
 
-from PySide6.QtCore import QObject, Qt
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtCore import QEvent, QObject, Qt, SignalInstance
+from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenuBar, QPlainTextEdit, QTextEdit, QWidget
 from shiboken6 import isValid
 
@@ -41,6 +41,21 @@ class ReadText(Protocol):
         """Ask for words; `is_again`: go to the next place of those asked for, or the one before."""
 
 
+class Undoing(Protocol):
+    """What can be taken back while no text has anything to undo."""
+
+    @property
+    def can_undo(self) -> bool:
+        """There is something to take back."""
+
+    @property
+    def can_undo_changed(self) -> SignalInstance:
+        """`can_undo` says something else."""
+
+    def undo(self) -> None:
+        """Take it back."""
+
+
 class EditActions(QObject):
     """Lives as long as its window."""
 
@@ -50,6 +65,7 @@ class EditActions(QObject):
         self._window = window
         self._transcript = transcript
         self._target: QWidget | None = None
+        self._beside: Undoing | None = None
         self._is_reading = False  # the transcript, or a part of it, had the focus last
         self.undo = self._make("actionUndo", "&Undo", _Key.Undo, lambda one: one.undo())
         self.redo = self._make("actionRedo", "&Redo", _Key.Redo, lambda one: one.redo())
@@ -92,7 +108,9 @@ class EditActions(QObject):
 
         def do() -> None:
             target = self.target
-            if target is None:
+            if action is self.undo and self._takes_back:
+                self._take_back()
+            elif target is None:
                 self._act_on_transcript(action)
             else:
                 work(target)
@@ -109,6 +127,38 @@ class EditActions(QObject):
         action.setShortcut(keys)
         action.triggered.connect(lambda _checked=False: work())
         return action
+
+    def offer_undo(self, beside: Undoing) -> None:
+        """Undo takes back what `beside` has while the text with the focus has nothing to undo."""
+        self._beside = beside
+        beside.can_undo_changed.connect(self.update)
+
+    @property
+    def _takes_back(self) -> bool:
+        target = self.target
+        has_own = target is not None and not target.isReadOnly() and _can_undo(target)
+        return self._beside is not None and self._beside.can_undo and not has_own
+
+    def _take_back(self) -> None:
+        if self._beside is not None:
+            self._beside.undo()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """A text takes its Undo key even when it has nothing to undo: then it is the window's."""
+        if (
+            event.type() == QEvent.Type.ShortcutOverride
+            and isinstance(event, QKeyEvent)
+            and event.matches(_Key.Undo)
+            and self._takes_back
+        ):
+            event.ignore()
+            return True
+        return super().eventFilter(watched, event)
+
+    @property
+    def commands(self) -> list[QAction]:
+        """All of them."""
+        return [value for value in vars(self).values() if isinstance(value, QAction)]
 
     def _act_on_transcript(self, action: QAction) -> None:
         if action is self.copy:
@@ -129,7 +179,11 @@ class EditActions(QObject):
             return
         is_ours = new.window() is self._window
         is_text = isinstance(new, QTextEdit | QPlainTextEdit | QLineEdit)
-        self._target = new if is_ours and is_text else None
+        before, self._target = self.target, new if is_ours and is_text else None
+        if before is not None:
+            before.removeEventFilter(self)
+        if self._target is not None:
+            self._target.installEventFilter(self)
         reads = self._transcript
         self._is_reading = isinstance(reads, QWidget) and (reads is new or reads.isAncestorOf(new))
         self.update()
@@ -144,12 +198,13 @@ class EditActions(QObject):
         self.copy_markdown.setEnabled(target is None and has_selection)
         self.copy.setEnabled(has_selection)
         if target is None:
-            for action in (self.undo, self.redo, self.cut, self.paste):
+            self.undo.setEnabled(self._takes_back)
+            for action in (self.redo, self.cut, self.paste):
                 action.setEnabled(False)
             self.select_all.setEnabled(has_text and (self._is_reading or has_selection))
             return
         can_change = not target.isReadOnly()
-        self.undo.setEnabled(can_change and _can_undo(target))
+        self.undo.setEnabled((can_change and _can_undo(target)) or self._takes_back)
         self.redo.setEnabled(can_change and _can_redo(target))
         self.cut.setEnabled(can_change and has_selection)
         self.paste.setEnabled(can_change)

@@ -19,6 +19,7 @@ from sophos_desktop.shell.chat.chat_view import ChatView
 from sophos_desktop.shell.chat.composing.model_flow import ModelFlow
 from sophos_desktop.shell.chat.composing.model_picker import ModelPicker
 from sophos_desktop.shell.chat.presenter import ChatPresenter
+from sophos_desktop.shell.chat.transcript_menu import TranscriptMenu
 from sophos_desktop.shell.conversations.feed import ConversationFeed
 from sophos_desktop.shell.conversations.list_model import ConversationListModel
 from sophos_desktop.shell.conversations.list_panel import ConversationPanel
@@ -67,6 +68,7 @@ class MainWindow(QMainWindow):
         self.panel = ConversationPanel(self.model, self.theme, self)
         self.chat = ChatView(self.theme, self)
         self.edit_actions = EditActions(self, self.chat.transcript)
+        self.transcript_menu = TranscriptMenu(self.chat.transcript, self.edit_actions, self.theme)
         self.status = StatusBar(self.theme, self)
         self.bridge = EventBridge(owner, self)
         self.feed = ConversationFeed(self.model, owner, self)
@@ -79,7 +81,7 @@ class MainWindow(QMainWindow):
         self.dock = TraceDock(self.trace, self.theme, self)
         self.trace_feed = TraceFeed(self.trace, self.bridge, owner, self)
         self.trace_saving = TraceSaving(self, lambda: self._core, owner, self.theme)
-        self.dialogs = ToolDialogs(self, lambda: self._core, owner, self.theme, lambda: iter(self.actions_))
+        self.dialogs = ToolDialogs(self, lambda: self._core, owner, self.theme, lambda: self.menu_actions)
         self.exports = ExportFlow(self, lambda: self._core, owner, self.theme)
         self.changed_tools = ChangedTools(self.theme, self)
         for banner in (self.changed_tools.banner, self.exports.banner, self.trace_saving.banner):
@@ -109,16 +111,17 @@ class MainWindow(QMainWindow):
         self._toggle_trace.setText("&Trace")
         self._toggle_trace.setShortcut("Ctrl+Shift+T")
         self.status.add_toggles(self.actions_.toggle_list, self._toggle_trace)
+        self.chat.tab_chain.add_above(self.panel.undo_bar)
         order: tuple[QWidget, ...] = (
+            self.panel.filter,
+            self.panel.new_button,
+            self.panel.view,
+            self.chat.transcript,
             self.chat.composer,
             self.chat.composer_frame.attach_button,
             self.picker,
             self.chat.stop_button,
             self.chat.send_button,
-            self.panel.filter,
-            self.panel.new_button,
-            self.panel.view,
-            self.chat.transcript,
         )
         for before, after in itertools.pairwise(order):
             QWidget.setTabOrder(before, after)
@@ -127,6 +130,7 @@ class MainWindow(QMainWindow):
         actions = self.actions_
         fill_menu_bar(self.menuBar(), actions, self.edit_actions, self._toggle_trace, self.theme)
         self.panel.add_actions(actions.new_chat, actions.rename, actions.delete)
+        self.menu_actions = (*actions, *self.edit_actions.commands, self._toggle_trace)
 
     def _connect(self) -> None:
         actions, presenter = self.actions_, self.presenter
@@ -144,15 +148,11 @@ class MainWindow(QMainWindow):
         actions.zoom_reset.triggered.connect(self.theme.reset_zoom)
         actions.settings.triggered.connect(lambda: self.dialogs.show_settings())
         actions.data_folder.triggered.connect(self._on_open_data_folder)
-        exports = {
-            actions.export_markdown: ExportFormat.MARKDOWN,
-            actions.export_jsonl: ExportFormat.CHECKPOINTS,
-        }
-        for action, kind in exports.items():
-            action.triggered.connect(lambda _checked=False, kind=kind: self._on_export(kind))
-        all_markdown, all_jsonl = actions.export_all_markdown, actions.export_all_jsonl
-        all_markdown.triggered.connect(lambda: self.exports.ask_for_folder(ExportFormat.MARKDOWN))
-        all_jsonl.triggered.connect(lambda: self.exports.ask_for_folder(ExportFormat.CHECKPOINTS))
+        markdown, lines = ExportFormat.MARKDOWN, ExportFormat.CHECKPOINTS
+        actions.export_markdown.triggered.connect(lambda: self._on_export(markdown))
+        actions.export_jsonl.triggered.connect(lambda: self._on_export(lines))
+        actions.export_all_markdown.triggered.connect(lambda: self.exports.ask_for_folder(markdown))
+        actions.export_all_jsonl.triggered.connect(lambda: self.exports.ask_for_folder(lines))
         self.exports.state_changed.connect(self._update_actions)
         self.exports.failed.connect(self.show_error)
         self.exports.folder_wanted.connect(lambda path: self.open_folder(path))
@@ -162,9 +162,10 @@ class MainWindow(QMainWindow):
         actions.keyboard.triggered.connect(lambda: self.dialogs.show_keyboard())
         actions.about.triggered.connect(lambda: self.dialogs.show_about())
         self.dialogs.setting_changed.connect(self._on_setting_changed)
+        self.status_feed.setting_changed.connect(self._on_setting_changed)
         self.dock.shown_changed.connect(self.trace_feed.set_shown)
         self.trace_feed.failed.connect(self.show_error)
-        self.dock.save_wanted.connect(self.trace_saving.ask)
+        self.dock.save_wanted.connect(lambda run_id: self.trace_saving.ask(run_id, self._title))
         self.dock.place_wanted.connect(lambda place: show_place(self.chat.transcript, place))
         self.trace_saving.failed.connect(self.show_error)
         self.panel.chosen.connect(presenter.open)
@@ -179,9 +180,11 @@ class MainWindow(QMainWindow):
         self.models.chosen.connect(self.status_feed.refresh)
         self.models.chosen.connect(self.chat.composer_frame.model_changed)
         self.models.failed.connect(self.show_error)
+        self.models.popup.closed.connect(lambda: self.chat.composer.setFocus())
         self.changed_tools.permissions_wanted.connect(self.dialogs.show_permissions)
         self.feed.show_deletions(self.panel.undo_bar, presenter.save)
-        self.feed.deleted.connect(presenter.forget)
+        self.feed.deleted.connect(self._on_deleted)
+        self.edit_actions.offer_undo(self.feed)
         self.feed.restored.connect(presenter.open)
         self.feed.failed.connect(self.show_error)
         self.chat.transcript.link_chosen.connect(self._on_link_chosen)
@@ -271,8 +274,7 @@ class MainWindow(QMainWindow):
         conversation_id = self.presenter.conversation_id
         if conversation_id is None:
             return
-        known = self.model.conversation(conversation_id)
-        title = known.title if known is not None else "this conversation"
+        title = self._title or "this conversation"
         question = Question(
             self,
             "deleteQuestion",
@@ -283,6 +285,12 @@ class MainWindow(QMainWindow):
             danger=True,
         )
         question.open()
+
+    def _on_deleted(self, conversation_id: str, following: str) -> None:
+        was_open = self.presenter.conversation_id == conversation_id
+        self.presenter.forget(conversation_id)
+        if was_open and following:
+            self.presenter.open(following)
 
     def _on_link_chosen(self, address: str) -> None:
         question = Question(
@@ -301,7 +309,7 @@ class MainWindow(QMainWindow):
 
     def _on_export(self, kind: ExportFormat) -> None:
         if self.presenter.conversation_id is not None:
-            self.exports.ask_for_file(self.presenter.conversation_id, kind)
+            self.exports.ask_for_file(self.presenter.conversation_id, kind, self._title)
 
     def _on_open_data_folder(self) -> None:
         if self._core is not None:
@@ -333,11 +341,14 @@ class MainWindow(QMainWindow):
         self._update_actions()
         self._update_title()
 
+    @property
+    def _title(self) -> str:
+        return self.model.title_of(self.presenter.conversation_id)
+
     def _update_title(self) -> None:
         """The conversation's title, and its run's state and model in the status bar."""
         known = self.model.conversation(self.presenter.conversation_id or "")
-        title = " ".join(known.title.split()) if known is not None else ""
-        self.setWindowTitle(f"{title} — {_NAME}" if title else _NAME)
+        self.setWindowTitle(f"{self._title} — {_NAME}" if self._title else _NAME)
         self.status.show_run(known.last_run if known is not None else None)
 
     def _update_actions(self) -> None:
@@ -352,6 +363,11 @@ class MainWindow(QMainWindow):
                 can_resume=presenter.can_resume,
             )
         )
+
+    def focusNextPrevChild(self, next: bool) -> bool:  # noqa: FBT001 (Qt's own signature)
+        """Every Tab key ends here, wherever the keyboard is."""
+        self.chat.tab_chain.order(self.panel.view, self.chat.composer)
+        return super().focusNextPrevChild(next)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Make room for the transcript."""

@@ -1,7 +1,8 @@
 """Asks, once, what becomes of the runs when the window is to be closed, and shows what it then waits for.
 
 Invariant: only a person is asked, and only while this process runs something: signals and the end of the
-desktop's session never wait for an answer. No nested loop. A run that waits for a decision does not ask.
+desktop's session never wait for an answer. No nested loop. A run that waits for a decision does not ask. A
+person who asks again while the program ends cuts nothing off: the banner's button does that.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -177,13 +178,15 @@ class QuitGate(QObject):
         self._active.clear()
 
     def request(self, reason: str) -> None:
-        """A person wants to quit."""
-        if not self._hears_window:
+        """A person wants to quit. A key that is held, or pressed again since the window is still there,
+        hurries nothing: all that happens then takes a bounded time, but for the step that the person chose to
+        wait for."""
+        if not self._hears_window or self._is_quitting:
             return
         if self._question is not None:
             self._question.raise_()
             self._question.activateWindow()
-        elif self._active and not self._is_quitting:
+        elif self._active:
             self._ask()
         else:
             self._go(reason)

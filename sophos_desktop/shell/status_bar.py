@@ -4,27 +4,41 @@ Invariant: it only reports, about the conversation that is open; asking never de
 question is out at a time, and what comes too late for another conversation is dropped.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 
 from PySide6.QtCore import QEvent, QObject, QTimer, Signal
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStatusBar, QWidget
 
 from sophos_desktop.core.domain.errors import SophosError
-from sophos_desktop.core.domain.events import ModelCallFinished, RunEvent, event_fields
+from sophos_desktop.core.domain.events import (
+    ModelCallFinished,
+    Notice,
+    RunEvent,
+    RunStarted,
+    StepEvent,
+    event_fields,
+)
 from sophos_desktop.core.domain.model_choices import ContextUse, context_use
 from sophos_desktop.core.domain.run import RunRecord, RunStatus
-from sophos_desktop.core.domain.specs import EngineChoice, EngineStatus, ServerState, ServerStatus
+from sophos_desktop.core.domain.specs import (
+    EngineChoice,
+    EngineStatus,
+    ServerState,
+    ServerStatus,
+    full_model_name,
+)
 from sophos_desktop.foundation.tasks import TaskOwner
 from sophos_desktop.shell.facade import Core
 from sophos_desktop.shell.theme.follower import Theme
-from sophos_desktop.shell.theme.fonts import role_font
+from sophos_desktop.shell.theme.fonts import role_font, wide
 from sophos_desktop.shell.theme.measures import MEASURES
 from sophos_desktop.shell.theme.type_scale import TYPE
 from sophos_desktop.shell.widgets.pane_button import PaneButton
 from sophos_desktop.shell.widgets.shapes import Shape
 from sophos_desktop.shell.widgets.status_item import ContextMeter, SegmentLine, StatusItem
 
+LOADING = "Loading the model…"
 _ASK_AGAIN_MILLISECONDS = 15_000
 _LONGEST_NAME, _NAME_PART, _SHORT_NAME = 32, 15, 20  # characters of a model's name
 _OWN_SPACING = 2  # a status bar's own, before what it holds
@@ -46,17 +60,18 @@ class StatusBar(QStatusBar):
         super().__init__(parent)
         self.setObjectName("statusBar")
         self.setSizeGripEnabled(False)
-        self.setFixedHeight(MEASURES.status_bar)
         self._theme = theme
         self.engine = StatusItem("statusEngine", "Engine", theme, self)
         self.model = StatusItem("statusModel", "Model", theme, self)
         self.context = ContextMeter(theme, self)
         self.servers = StatusItem("statusServers", "Tool servers", theme, self)
         self.run = StatusItem("statusRun", "Conversation", theme, self)
+        self._lines: list[tuple[SegmentLine, StatusItem]] = []
         self._activity = QLabel(self)
         self._activity.setObjectName("statusActivity")
         self._activity.setFont(role_font(TYPE.small))
-        self._lines: list[tuple[SegmentLine, StatusItem]] = []
+        theme.changed.connect(self._on_theme_changed)
+        self._on_theme_changed()
         self._row = self._lay_out()
         self.engine.say("opening…", "The app is loading its parts.")
         self.show_model(None, "")
@@ -66,6 +81,7 @@ class StatusBar(QStatusBar):
 
     def _lay_out(self) -> QHBoxLayout:
         holder = self._holder = QWidget(self)
+        holder.setMinimumWidth(1)  # else a narrow window could not have a bar as narrow as itself
         holder.installEventFilter(self)
         row = QHBoxLayout(holder)
         row.setContentsMargins(MEASURES.row_inset - _OWN_SPACING, 0, MEASURES.row_inset, 0)
@@ -88,10 +104,17 @@ class StatusBar(QStatusBar):
     def _line_before(self, item: StatusItem) -> SegmentLine:
         """A line that is there while `item` is."""
         line = SegmentLine(self)
-        line.setFixedHeight(MEASURES.status_bar - 9)
+        line.setFixedHeight(self._theme.tokens.measures.status_bar - 9)
         item.installEventFilter(self)
         self._lines.append((line, item))
         return line
+
+    def _on_theme_changed(self) -> None:
+        height = self._theme.tokens.measures.status_bar
+        self.setFixedHeight(height)
+        self._activity.setFont(role_font(TYPE.small))
+        for line, _ in self._lines:
+            line.setFixedHeight(height - 9)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """A line goes with its segment; other words may need other room."""
@@ -116,11 +139,18 @@ class StatusBar(QStatusBar):
     def _fit(self) -> None:
         """All words where they fit, else the short ones; the button at the end is never cut off."""
         items = (self.engine, self.model, self.context, self.run, self.servers)
-        others = self._row.sizeHint().width() - sum(item.width_of(is_short=item.is_short) for item in items)
+        there = [item for item in items if not item.isHidden()]
+        others = self._row.sizeHint().width() - sum(item.width_of(is_short=item.is_short) for item in there)
+        others += sum(line.isHidden() for line, _ in self._lines)  # the same whoever has room
         needed = others + sum(item.width_of(is_short=False) for item in items)
-        is_short = self.width() <= MEASURES.words_fit_width or needed > self.width()
+        is_short = self.width() <= wide(MEASURES.words_fit_width) or needed > self.width()
         for item in items:
             item.set_short(is_short=is_short)
+        needed = others + sum(item.width_of(is_short=is_short) for item in items)
+        # The composer names the model, the transcript says what became of the run.
+        for item in (self.model, self.run, self.context, self.servers, self.engine):
+            item.give_room(has_room=needed <= self.width())
+            needed -= 0 if item.has_room else item.width_of(is_short=is_short)
 
     def show_run(self, run: RunRecord | None) -> None:
         """What became of the open conversation's last run, and who answered; None: nothing ran."""
@@ -143,6 +173,11 @@ class StatusBar(QStatusBar):
     def say_activity(self, text: str) -> None:
         """What the app itself is doing, for example closing."""
         self._activity.setText(text)
+
+    def end_activity(self, text: str) -> None:
+        """It does this no more; whatever else was said meanwhile stays."""
+        if self._activity.text() == text:
+            self._activity.setText("")
 
     def show_engine(self, status: EngineStatus, choice: EngineChoice | None) -> None:
         """How the engine stands, and which model would answer."""
@@ -182,6 +217,7 @@ class StatusBar(QStatusBar):
 class StatusFeed(QObject):
     """Asks the core and tells the bar; works between `attach` and `detach`."""
 
+    setting_changed = Signal(str)  # key: another process wrote it, or a person into the file
     engine_changed = Signal()  # another engine, another version, or it went or came back
 
     def __init__(self, bar: StatusBar, owner: TaskOwner, parent: QObject) -> None:
@@ -194,7 +230,12 @@ class StatusFeed(QObject):
         self._is_asking = self._is_stale = False
         self._reads = 0
         self._engine: EngineStatus | None = None
+        self._started: RunStarted | None = None
+        self.answered_run = ""
+        self._looks = 0
+        self._settings: Mapping[str, object] = {}
         self._unsubscribe: Callable[[], None] = lambda: None
+        self._leave_neighbours: Callable[[], None] = lambda: None
         self._timer = QTimer(self)
         self._timer.setInterval(_ASK_AGAIN_MILLISECONDS)
         self._timer.timeout.connect(self.refresh)
@@ -203,6 +244,8 @@ class StatusFeed(QObject):
         """The core is open."""
         self._core = core
         self._unsubscribe = core.servers.subscribe(self._on_servers_changed)
+        self._settings = _settings_of(core)
+        self._leave_neighbours = core.neighbours.subscribe(self._on_file_changed)
         self._on_servers_changed()
         self._timer.start()
         self.open(self._conversation_id)
@@ -211,12 +254,16 @@ class StatusFeed(QObject):
         """The core is about to close."""
         self._timer.stop()
         self._unsubscribe()
+        self._leave_neighbours()
         self._core = None
 
     def open(self, conversation_id: str | None) -> None:
         """Report about this conversation; None: the chat that does not exist yet."""
         self._conversation_id = conversation_id
         self._reads += 1
+        self._looks += 1
+        self._started = None
+        self._bar.end_activity(LOADING)
         if self._core is None or conversation_id is None:
             self._bar.show_context(None)
         else:
@@ -225,9 +272,42 @@ class StatusFeed(QObject):
 
     def on_event(self, conversation_id: str, told: RunEvent) -> None:
         """Something happened in the run that is followed."""
-        if conversation_id == self._conversation_id and isinstance(told.event, ModelCallFinished):
+        if conversation_id != self._conversation_id:
+            return
+        if isinstance(told.event, RunStarted):
+            self._started = told.event
+        elif isinstance(told.event, ModelCallFinished):
             self._reads += 1
+            self.answered_run = told.run_id
             self._bar.show_context(context_use(event_fields(told.event)))
+        elif isinstance(told.event, StepEvent) and told.event.phase == "started":
+            self._on_step(conversation_id, told, told.event)
+
+    def _on_step(self, conversation_id: str, told: RunEvent, step: StepEvent) -> None:
+        """Until its first answer nobody knows whether a run's model is loaded, and loading may take long."""
+        if step.node == "agent" and told.run_id != self.answered_run and self._core is not None:
+            self._looks += 1
+            loading = self._say_loading(self._core, conversation_id, told, self._looks)
+            self._owner.spawn(loading, "loading the model")
+
+    async def _say_loading(self, core: Core, conversation_id: str, told: RunEvent, look: int) -> None:
+        """Say it from now until anything comes of the step, if the model is not loaded."""
+        handle, started = core.runs.active(conversation_id), self._started
+        if handle is None or handle.run_id != told.run_id or started is None:
+            return
+        if started.model is None or not await _must_load(core, started.model) or look != self._looks:
+            return
+        self._bar.say_activity(LOADING)
+        events = handle.events(told.seq + 1)
+        try:
+            async for item in events:
+                if not isinstance(item.event, Notice):
+                    break
+        finally:
+            if isinstance(events, AsyncGenerator):
+                await events.aclose()
+            if look == self._looks:
+                self._bar.end_activity(LOADING)
 
     def refresh(self) -> None:
         """Ask which model answers next and how its engine stands."""
@@ -270,9 +350,28 @@ class StatusFeed(QObject):
         if before is not None and _differs(before, status):
             self.engine_changed.emit()
 
+    def _on_file_changed(self) -> None:
+        if self._core is not None:
+            before, self._settings = self._settings, _settings_of(self._core)
+            for key, value in self._settings.items():
+                if before.get(key) != value:
+                    self.setting_changed.emit(key)
+
     def _on_servers_changed(self) -> None:
         if self._core is not None:
             self._bar.show_servers(self._core.servers.statuses())
+
+
+def _settings_of(core: Core) -> Mapping[str, object]:
+    return {item.key: item.value for item in core.settings.items()}
+
+
+async def _must_load(core: Core, name: str) -> bool:
+    """True if an engine has the model and says that it is not loaded."""
+    known = [
+        model for model in await core.models.all() if full_model_name(model.name) == full_model_name(name)
+    ]
+    return bool(known) and not any(model.loaded for model in known)
 
 
 def _differs(before: EngineStatus, now: EngineStatus) -> bool:

@@ -42,7 +42,7 @@ def test_a_call_says_what_was_decided_last_and_uncertain_if_it_was_sent_and_neve
             ((attempt(1, "finished"),), (allowed,)),
         )
     ]
-    assert said == ["allowed", "denied", "uncertain", "again", "uncertain", None]
+    assert said == ["allowed", "denied", "unresolved", "again", "unresolved", None]
 
 
 def test_all_calls_of_the_turn_that_were_asked_about_are_counted() -> None:
@@ -62,7 +62,7 @@ def test_what_the_journal_says_holds_until_the_call_goes_on_or_is_asked_about() 
     items.know({"m:0": "allowed", "m:1": "allowed", "gone:0": "allowed"})
     assert [item.status for item in items.items if isinstance(item, ToolItem)] == ["allowed", "asked"]
     items.reset([asking])
-    items.know({"m:0": "uncertain"})
+    items.know({"m:0": "unresolved"})
     items.ask({"m:0": "uncertain"})
     items.ask({})
     assert [item.status for item in items.items if isinstance(item, ToolItem)] == [None, None]
@@ -75,7 +75,7 @@ def test_a_notice_that_each_sitting_tells_again_stands_once_at_its_place() -> No
     for number, words in enumerate(("1 finished result was taken over", "other") * 2, start=2):
         items.take(RunEvent("r", number, "", Recovered(words)))
     notices = [item.text for item in items.items if isinstance(item, NoticeItem)]
-    assert notices == ["1 finished result was taken over", "other"]
+    assert notices == ["1 finished result was taken over", "Other"]
 
 
 # In the window
@@ -84,6 +84,7 @@ def test_a_notice_that_each_sitting_tells_again_stands_once_at_its_place() -> No
 @asynccontextmanager
 async def restarted(data_dir: Path, server: OllamaServer) -> AsyncIterator[WindowRig]:
     async with open_test_core(data_dir, server, mcp=ASKED) as core, open_window(core) as rig:
+        rig.window.resize(1000, 900)  # all of the turn is in the view
         yield rig
 
 

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QTextEdit, QWidget
 
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.policy import Permission, Policy
@@ -28,6 +28,7 @@ from sophos_desktop.shell.chat.waiting_notice import WaitingNotice, waiting_sent
 from sophos_desktop.shell.diagnostics.default_words import default_words
 from sophos_desktop.shell.diagnostics.permissions_dialog import permission_words
 from sophos_desktop.shell.theme.follower import Theme
+from sophos_desktop.shell.theme.tokens import LIGHT
 from tests.shell.transcript.viewing import settle
 from tests.support.card_window import cards, part, press
 from tests.support.fake_core import FakeCore
@@ -285,11 +286,11 @@ def test_always_follows_the_host_that_stands_in_the_field(shown: Shown) -> None:
     card = shown.cards[0]
     always, field = (
         part(card, QPushButton, "alwaysAllowButton"),
-        part(card, QPlainTextEdit, "approvalArguments"),
+        part(card, QTextEdit, "approvalArguments"),
     )
     address = part(card, QLabel, "approvalAddress")
     assert always.accessibleName() == "Always allow data.example.org"
-    assert "<span style='font-weight: 600'>data.example.org</span>" in address.text()
+    assert f"<span style='font-weight: 600; color: {LIGHT.text}'>data.example.org</span>" in address.text()
     field.setPlainText('{"url": "https://other.example.com/"}')
     assert always.accessibleName() == "Always allow other.example.com"
     assert address.accessibleName() == "https://other.example.com/"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QMimeData
-from PySide6.QtWidgets import QLabel, QPlainTextEdit
+from PySide6.QtWidgets import QLabel, QTextEdit
 
 from sophos_desktop.shell.chat.cards.arguments import pretty_arguments, read_arguments, short_arguments
 from sophos_desktop.shell.chat.cards.card import Answer
@@ -49,7 +49,7 @@ def test_what_is_allowed_is_what_is_shown() -> None:
         rig.open([UserItem("u", "Go"), call(question)], question)
         answers: list[Answer] = []
         rig.questions.answered.connect(lambda _question, given: answers.append(given))
-        field = part(rig.card(), QPlainTextEdit, "approvalArguments")
+        field = part(rig.card(), QTextEdit, "approvalArguments")
         assert "example.com/\\u202egnp.htm" in field.toPlainText()
         assert not set(field.toPlainText()) & set(HIDDEN)
         rig.seconds += 10
@@ -61,7 +61,7 @@ def test_pasted_arguments_show_what_is_hidden_in_them() -> None:
     question = asked("m:0")
     with opened() as rig:
         rig.open([UserItem("u", "Go"), call(question)], question)
-        field = part(rig.card(), QPlainTextEdit, "approvalArguments")
+        field = part(rig.card(), QTextEdit, "approvalArguments")
         pasted = QMimeData()
         pasted.setText(f'{{"url": "{EVIL}"}}')
         field.selectAll()

@@ -15,12 +15,22 @@ from sophos_desktop.core.domain.events import (
     MessageStored,
     ModelCallFinished,
     Notice,
+    Recovered,
     RunEvent,
     RunStarted,
     ToolCallFinished,
     ToolCallStarted,
+    ToolDecided,
 )
-from sophos_desktop.shell.chat.item_kinds import AnswerItem, ErrorItem, Figures, ToolItem, UserItem
+from sophos_desktop.core.domain.run import LeftFailure
+from sophos_desktop.shell.chat.item_kinds import (
+    AnswerItem,
+    ErrorItem,
+    Figures,
+    NoticeItem,
+    ToolItem,
+    UserItem,
+)
 from sophos_desktop.shell.chat.items import TranscriptItems
 
 CALL = ToolCall("m1:0", "memory", "search", {"query": "orders"})
@@ -84,13 +94,122 @@ def test_a_run_that_is_over_leaves_nothing_growing() -> None:
     assert tool.status == "interrupted"
 
 
-def test_a_run_that_goes_on_drops_what_had_arrived_of_its_answer_and_nothing_older() -> None:
+def test_what_had_arrived_of_an_answer_stays_until_the_whole_is_stored_and_nothing_older_goes() -> None:
     old = Message("m0", Role.ASSISTANT, "older half", state=MessageState.STOPPED)
-    half = Message("m2", Role.ASSISTANT, "half", state=MessageState.INCOMPLETE)
+    halves = [
+        Message("m2", Role.ASSISTANT, "half", state=MessageState.INCOMPLETE),
+        Message("m3", Role.ASSISTANT, "ha", state=MessageState.STOPPED),
+    ]
+    later = Message("m4", Role.ASSISTANT, "what came of a later one", state=MessageState.INCOMPLETE)
     items = TranscriptItems()
-    items.reset([old, QUESTION, ASKING, RESULT, half])
-    items.drop_partials()
-    assert [item.key for item in items.items] == ["m0", "u1", "m1", "m1:0"]
+    items.reset([old, QUESTION, ASKING, RESULT, *halves])
+    items.end_with(None, can_continue=True)
+    offered = [items.offers_to_go_on]
+    items.go_on()
+    offered.append(items.offers_to_go_on)
+    assert offered == [True, False]
+    items.grow(Message("m5", Role.ASSISTANT, "all"))
+    assert [item.key for item in items.items] == ["m0", "u1", "m1", "m1:0", "m2", "m3", "m5"]
+    items.store(Message("m5", Role.ASSISTANT, "all of it"))
+    items.store(later)
+    items.store(ASKING)  # told again to whoever follows late
+    assert [item.key for item in items.items] == ["m0", "u1", "m1", "m1:0", "m5", "m4"]
+
+
+def failed_run(code: str = "EMPTY_ANSWER") -> LeftFailure:
+    return LeftFailure("r1", code, "It gave no answer. Ask again.", "u1", "u2")
+
+
+def test_why_a_question_has_no_answer_stays_at_its_place_live_and_reopened() -> None:
+    live, reopened = TranscriptItems(), TranscriptItems()
+    live.reset([QUESTION])
+    error = SophosError(ErrorCode.EMPTY_ANSWER, "It gave no answer", "Ask again")
+    live.end_with(error, can_continue=True, run_id="r1")
+    live.expect("And then?")
+    live.go_on()
+    assert [item.key for item in live.items] == ["u1", "r1/failed", "pending"]
+    second = Message("u2", Role.USER, "And then?")
+    live.take(RunEvent("r2", 1, "", Notice("CONTEXT_TRIMMED", "Two left out.")))
+    live.store(second)
+    live.take(RunEvent("r2", 2, "", MessageStored(second)))
+    live.store(ANSWER)
+    seen = live.items[1]
+    assert isinstance(seen, NoticeItem)
+    assert seen.text == "It gave no answer · EMPTY_ANSWER"
+    live.reset([QUESTION, second, ANSWER])
+    live.show_failures([failed_run()])
+    assert live.items[1] is seen
+    reopened.reset([QUESTION, second, ANSWER])
+    reopened.show_failures([failed_run()])
+    reopened.take(RunEvent("r2", 1, "", Notice("CONTEXT_TRIMMED", "Two left out.")))
+    reopened.take(RunEvent("r2", 2, "", MessageStored(second)))
+    assert [item.key for item in live.items] == ["u1", "r1/failed", "r2/1", "u2", "m2"]
+    assert reopened.items == live.items
+
+
+def test_a_failure_whose_next_message_never_arrived_stands_below_its_own_question() -> None:
+    items = TranscriptItems()
+    items.reset([QUESTION])
+    items.show_failures([failed_run(), replace(failed_run(), run_id="r0", input_message_id="gone")])
+    assert [item.key for item in items.items] == ["u1", "r1/failed"]
+
+
+def test_what_recovery_said_is_told_in_the_past_once_the_run_went_on_or_another_came() -> None:
+    told = RunEvent("r1", 5, "", Recovered("it was interrupted and can be resumed: 1 call is uncertain"))
+    again = RunEvent("r1", 6, "", RunStarted("c", "resume", None, None))
+
+    def texts(items: TranscriptItems) -> list[str]:
+        return [item.text for item in items.items if isinstance(item, NoticeItem)]
+
+    items = TranscriptItems()
+    items.reset([QUESTION])
+    items.end_with(None, can_continue=True, run_id="r1")
+    items.facts.read("r1", [told.to_json()])
+    now, past = (
+        "It was interrupted and can be resumed: 1 call is uncertain",
+        "It was interrupted: 1 call was uncertain",
+    )
+    assert texts(items) == [now]
+    items.take(RunEvent("r2", 1, "", RunStarted("c", "resume", None, None)))
+    assert texts(items) == [past]
+    items = TranscriptItems()
+    items.reset([QUESTION])
+    items.end_with(None, can_continue=False, run_id="r1")
+    items.facts.read("r1", [told.to_json(), again.to_json()])
+    assert texts(items) == [past]
+
+
+def test_a_call_that_the_user_changed_says_so_whether_told_live_or_read_later() -> None:
+    decided = RunEvent("r", 3, "", ToolDecided("m1:0", "allow", "approval", "", edited=True))
+    live, later = TranscriptItems(), TranscriptItems()
+    for items in (live, later):
+        items.reset([QUESTION, ASKING])
+    live.take(decided)
+    live.start_tool(ToolCallStarted("m1:0", "memory", "search", CALL.args, 1))
+    live.finish_tool(ToolCallFinished("m1:0", "ok", "found", 9, recorded=False))
+    later.store(RESULT)
+    later.facts.read("r", [decided.to_json()])
+    later.show_facts()
+    for items in (live, later):
+        call = items.items[-1]
+        assert isinstance(call, ToolItem)
+        assert call.is_edited
+
+
+def test_a_call_that_was_never_sent_waits_again_when_the_run_goes_on() -> None:
+    items = TranscriptItems()
+    items.reset([QUESTION, ASKING])
+    items.know({}, ["m1:0"])
+
+    def status() -> str | None:
+        (call,) = (item for item in items.items if isinstance(item, ToolItem))
+        return call.status
+
+    assert status() == "not_run"
+    items.reset([QUESTION, ASKING])
+    assert status() == "not_run"
+    items.go_on()
+    assert status() is None
 
 
 def test_figures_and_durations_are_the_same_whether_told_live_or_read_later() -> None:
@@ -150,7 +269,7 @@ def test_calls_that_somebody_is_asked_about_say_so_until_nobody_is() -> None:
     assert _status(items) == "asked"
     items.ask({"m1:0": "uncertain"})
     assert _status(items) == "uncertain"
-    items.drop_partials()
+    items.go_on()
     assert _status(items) is None
 
 
@@ -199,7 +318,7 @@ def test_the_last_answer_that_was_stopped_can_be_continued_until_something_goes_
     assert isinstance(error, ErrorItem)
     assert (answer.can_continue, error.title, error.can_continue) == (True, "Busy", True)
     items.expect("Something else")
-    items.drop_partials()
+    items.go_on()
     answer = items.items[1]
     assert isinstance(answer, AnswerItem)
     assert not answer.can_continue

@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QPushButton
+from PySide6.QtWidgets import QLineEdit, QPushButton, QTextEdit
 
 from sophos_desktop.shell.chat.cards.card import Answer
 from tests.shell.question_rig import Rig, asked, call, opened, turns
@@ -40,13 +40,13 @@ def look_elsewhere(rig: Rig) -> None:
 
 
 def text_of(rig: Rig) -> str:
-    return part(rig.card(), QPlainTextEdit, "approvalArguments").toPlainText()
+    return part(rig.card(), QTextEdit, "approvalArguments").toPlainText()
 
 
 def test_changed_arguments_and_a_reason_are_there_again_and_are_what_is_sent(rig: Rig) -> None:
     question = asked("m:0")
     show(rig, question)
-    part(rig.card(), QPlainTextEdit, "approvalArguments").setPlainText('{"path": "mine.txt"}')
+    part(rig.card(), QTextEdit, "approvalArguments").setPlainText('{"path": "mine.txt"}')
     press(rig.card(), "denyButton")
     QTest.keyClicks(part(rig.card(), QLineEdit, "denyReason"), "Not today")
     look_elsewhere(rig)
@@ -66,10 +66,10 @@ def test_a_result_that_is_being_entered_is_there_again(rig: Rig) -> None:
     question = asked("m:0", "uncertain")
     show(rig, question)
     press(rig.card(), "enterResultButton")
-    part(rig.card(), QPlainTextEdit, "resultField").setPlainText("It ran")
+    part(rig.card(), QTextEdit, "resultField").setPlainText("It ran")
     look_elsewhere(rig)
     show(rig, question)
-    assert part(rig.card(), QPlainTextEdit, "resultField").toPlainText() == "It ran"
+    assert part(rig.card(), QTextEdit, "resultField").toPlainText() == "It ran"
     assert rig.is_seen(part(rig.card(), QPushButton, "saveResultButton"))
 
 
@@ -77,7 +77,7 @@ def test_what_was_typed_is_of_that_question_alone(rig: Rig) -> None:
     question = asked("m:0")
     show(rig, question)
     original = text_of(rig)
-    part(rig.card(), QPlainTextEdit, "approvalArguments").setPlainText('{"path": "mine.txt"}')
+    part(rig.card(), QTextEdit, "approvalArguments").setPlainText('{"path": "mine.txt"}')
     show(rig, replace(question, conversation_id="other"))
     assert text_of(rig) == original
     show(rig, replace(question, attempt=1))
@@ -90,7 +90,7 @@ def test_what_was_typed_goes_when_it_is_decided(rig: Rig) -> None:
     question = asked("m:0")
     show(rig, question)
     original = text_of(rig)
-    part(rig.card(), QPlainTextEdit, "approvalArguments").setPlainText('{"path": "mine.txt"}')
+    part(rig.card(), QTextEdit, "approvalArguments").setPlainText('{"path": "mine.txt"}')
     press(rig.card(), "allowOnceButton")
     look_elsewhere(rig)
     show(rig, question)
@@ -120,7 +120,7 @@ def test_with_several_cards_a_mnemonic_leads_to_the_first_and_decides_there(rig:
 
 def test_mnemonics_are_those_of_the_card_that_the_keyboard_is_in(rig: Rig) -> None:
     show(rig, asked("m:0"), asked("m:1"))
-    part(rig.card(1), QPlainTextEdit, "approvalArguments").setFocus(Qt.FocusReason.TabFocusReason)
+    part(rig.card(1), QTextEdit, "approvalArguments").setFocus(Qt.FocusReason.TabFocusReason)
     settle()
     assert shortcuts(rig) == [False, True]
     rig.seconds += 10

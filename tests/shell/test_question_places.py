@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QPlainTextEdit, QPushButton
+from PySide6.QtWidgets import QPushButton, QTextEdit
 
 from sophos_desktop.shell.chat.cards.waiting_pill import WaitingPill
 from sophos_desktop.shell.chat.item_kinds import AnswerItem, UserItem
@@ -142,7 +142,7 @@ def test_a_card_taller_than_the_view_can_be_read_from_its_top_to_its_buttons(low
 def test_a_card_is_as_high_as_what_stands_in_it(rig: Rig) -> None:
     question = asked("m:0")
     rig.open([*turns(2), call(question)], question)
-    card, field = rig.card(), part(rig.card(), QPlainTextEdit, "approvalArguments")
+    card, field = rig.card(), part(rig.card(), QTextEdit, "approvalArguments")
     before = card.height()
     field.setPlainText('{"path":\n\n\n\n "notes.txt"}')
     until_idle(rig.transcript)

@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QPushButton
+from PySide6.QtWidgets import QLineEdit, QPushButton, QTextEdit
 
 from sophos_desktop.shell.chat.item_kinds import AnswerItem, UserItem
 from sophos_desktop.shell.transcript.cards.tool_card import ToolCard
@@ -81,7 +81,7 @@ def test_what_was_typed_survives_scrolling_theme_and_reading_again(rig: Rig) -> 
     rig.open(items, question)
     rig.questions.go_to_first()
     card = rig.card()
-    field = part(card, QPlainTextEdit, "approvalArguments")
+    field = part(card, QTextEdit, "approvalArguments")
     field.setFocus(Qt.FocusReason.TabFocusReason)
     field.setPlainText('{"path": "mine.txt"}')
     rig.transcript.jump_to_latest()

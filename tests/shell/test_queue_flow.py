@@ -145,7 +145,7 @@ async def test_a_stopped_run_leaves_the_message_queued_until_it_is_sent_by_hand(
         rig.enter()
         await until(lambda: queued(rig))
         rig.click("stopButton")
-        await until(lambda: rig.shows("resumeBanner") and rig.shows("queuedSend"))
+        await until(lambda: rig.goes_on_by and rig.shows("queuedSend"))
         assert await user_texts(core, rig) == ["First"]
         rig.click("queuedSend")
         await until(lambda: "Done." in rig.transcript_text)
@@ -165,10 +165,10 @@ async def test_editing_takes_the_message_back_before_what_was_typed_since(data_d
         rig.type("more")
         click_tool(rig, "queuedEdit")
         await until(lambda: not queued(rig))
-        assert rig.composer.text == "Second\nmore"
+        assert rig.composer.text == "Second\n\nmore"
         conversation_id = rig.window.presenter.conversation_id or ""
         assert await core.queue.get(conversation_id) is None
-        assert await core.conversations.draft(conversation_id) == "Second\nmore"
+        assert await core.conversations.draft(conversation_id) == "Second\n\nmore"
         server.release()
         await finished(rig, core)
         assert await user_texts(core, rig) == ["First"]

@@ -120,7 +120,7 @@ async def test_the_zoom_stays_in_its_bounds_and_is_kept_over_a_restart() -> None
     async with reading_window(core) as rig:
         for _ in range(20):
             rig.action("actionZoomOut").trigger()
-        assert rig.window.theme.zoom_percent == 50
+        assert rig.window.theme.zoom_percent == 80
         for _ in range(40):
             rig.action("actionZoomIn").trigger()
         assert rig.window.theme.zoom_percent == 200
@@ -181,10 +181,18 @@ def test_a_step_in_and_a_step_out_come_back(percent: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "percent"), [(None, 100), ("", 100), ("150", 150), ("9", 50), ("99999", 100), ("-3", 100)]
+    ("text", "percent"),
+    [(None, 100), ("", 100), ("150", 150), ("9", 80), ("50", 80), ("99999", 100), ("-3", 100)],
 )
 def test_a_stored_zoom_that_makes_no_sense_is_none(text: str | None, percent: int) -> None:
     assert zoom_of(text) == percent
+
+
+async def test_no_text_of_the_interface_is_smaller_than_can_be_read() -> None:
+    async with reading_window() as rig:
+        rig.window.theme.take("light", 11, 12)
+        rig.window.theme.choose_zoom(1)
+        assert size_of(rig.window.menuBar()) >= 9
 
 
 def test_rows_grow_with_their_line_and_never_shrink() -> None:

@@ -54,7 +54,7 @@ def test_a_message_that_asks_for_tools_has_no_line_below_and_a_stopped_one_says_
     (stopped,) = entries(AnswerItem("m", "", state=MessageState.STOPPED, asks=True, can_continue=True))
     assert stopped.has_footer
     assert stopped.meta.can_continue
-    assert meta_facts(stopped).parts == ("Stopped by you",)
+    assert meta_facts(stopped).parts == ("Stopped by you; Continue writes it anew",)
     (empty,) = entries(AnswerItem("m", ""))
     assert meta_facts(empty).parts == ("No text",)
 
@@ -73,6 +73,8 @@ def test_a_message_that_asks_for_tools_has_no_line_below_and_a_stopped_one_says_
         ("interrupted", CallState.INTERRUPTED),
         ("denied", CallState.DENIED),
         ("skipped", CallState.SKIPPED),
+        ("unresolved", CallState.UNCERTAIN),
+        ("not_run", CallState.NOT_RUN),
         ("of a later version", CallState.INTERRUPTED),
     ],
 )
@@ -94,6 +96,13 @@ def test_a_call_that_somebody_is_asked_about_has_a_card_of_its_own_in_its_place(
     assert [type(row.payload) for row in rows] == [ToolGroup, AskedCall, AskedCall, ToolGroup]
     assert [row.id for row in rows] == ["m:0/card", "m:2/card", "m:3/card", "m:4/card"]
     assert starts == [0, 0, 1, 2, 3, 3]
+
+
+def test_a_call_of_which_nobody_knows_tells_so_alone_and_gets_another_card_when_it_is_asked_about() -> None:
+    told, asked = (entries(FIRST, replace(SECOND, status=status)) for status in ("unresolved", "uncertain"))
+    assert [row.id for row in told] == [row.id for row in asked] == ["m1:0/card", "m1:1/card"]
+    assert [type(row.payload) for row in told] == [ToolGroup, ToolGroup]
+    assert [type(row.payload) for row in asked] == [ToolGroup, AskedCall]
 
 
 def test_room_at_the_end_belongs_to_no_item_and_stays_at_the_end() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QDialog, QLabel, QListWidget, QPushButton
+from PySide6.QtWidgets import QDialog, QLabel, QListView, QListWidget, QPushButton
 
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.store.conversations import UNDO_SECONDS
@@ -55,7 +55,7 @@ def facts_dialog(rig: WindowRig) -> QDialog | None:
 
 
 async def test_a_deletion_can_be_taken_back_and_nothing_is_lost() -> None:
-    core, (first, _) = core_with("First", "Second")
+    core, (first, second) = core_with("First", "Second")
     async with open_window(core) as rig:
         rig.choose("First")
         await rig.opened(first)
@@ -64,7 +64,8 @@ async def test_a_deletion_can_be_taken_back_and_nothing_is_lost() -> None:
         bar = bar_of(rig)
         assert (bar.isVisible(), bar.says) == (True, "Deleted “First”")
         assert core.conversations.finished == []
-        await rig.opened(None)
+        await rig.opened(second)
+        assert rig.composer.text == ""
         rig.click("undoDelete")
         await until(lambda: rig.titles == ["Second", "First"])
         await rig.opened(first)
@@ -72,6 +73,46 @@ async def test_a_deletion_can_be_taken_back_and_nothing_is_lost() -> None:
         assert not bar.isVisible()
         assert core.conversations.buried == {}
         assert core.conversations.finished == []
+
+
+async def test_after_a_deletion_the_next_row_is_open_and_the_keyboard_stays_in_the_list() -> None:
+    core, (first, _, third) = core_with("First", "Second", "Third")
+    async with open_window(core) as rig:
+        view = rig.find(QListView, "conversationList")
+        view.setFocus()
+        await delete(rig, "Second")
+        await rig.opened(first)  # the list shows the newest first
+        assert view.currentIndex().data(Role.ID) == first
+        assert rig.window.focusWidget() is view
+        await delete(rig, "First")
+        await rig.opened(third)  # nothing stands below the last one
+        await delete(rig, "Third")
+        await rig.opened(None)
+
+
+async def test_ctrl_z_takes_the_deletion_back_wherever_the_keyboard_is() -> None:
+    core, (first, second) = core_with("First", "Second")
+    async with open_window(core) as rig:
+        assert not rig.action("actionUndo").isEnabled()
+        await delete(rig, "First")
+        await rig.opened(second)
+        rig.find(QListView, "conversationList").setFocus()
+        assert rig.action("actionUndo").isEnabled()
+        rig.action("actionUndo").trigger()
+        await rig.opened(first)
+        assert not rig.action("actionUndo").isEnabled()
+        await delete(rig, "First")
+        await rig.opened(second)
+        rig.window.activateWindow()
+        rig.composer.setFocus()
+        await until(rig.composer.hasFocus)
+        rig.type("x")
+        QTest.keyClick(rig.composer, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+        assert rig.composer.text == ""
+        assert bar_of(rig).isVisible()
+        QTest.keyClick(rig.composer, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+        await rig.opened(first)
+        assert not bar_of(rig).isVisible()
 
 
 async def test_when_the_time_is_up_it_is_gone_for_good() -> None:

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QListWidget,
-    QPlainTextEdit,
     QPushButton,
+    QTextEdit,
     QWidget,
 )
 
@@ -43,7 +43,7 @@ async def test_a_call_is_shown_whole_and_runs_when_it_is_allowed_once(data_dir: 
         assert isinstance(card, ApprovalCard)
         assert card.accessibleName() == "lines · append_line wants to run"
         assert "trust" in rig.find(QLabel, "approvalReason").text()
-        field = rig.find(QPlainTextEdit, "approvalArguments")
+        field = rig.find(QTextEdit, "approvalArguments")
         assert field.toPlainText() == f'{{\n  "file": "{file}",\n  "text": "one"\n}}'
         await until(lambda: rig.find(QLabel, "approvalVerdict").text() == "Fits the schema of the tool")
         assert rig.button("alwaysAllowButton").accessibleName() == "Always allow this tool"
@@ -86,7 +86,7 @@ async def test_changed_arguments_are_judged_as_they_are_typed_and_sent_as_they_s
 ) -> None:
     async with asking_window(data_dir, calls(append(file, "one")), DONE) as (rig, core, _):
         (card,) = await asked(rig, "Write one")
-        field, verdict = rig.find(QPlainTextEdit, "approvalArguments"), rig.find(QLabel, "approvalVerdict")
+        field, verdict = rig.find(QTextEdit, "approvalArguments"), rig.find(QLabel, "approvalVerdict")
         original = field.toPlainText()
         field.setPlainText(original.replace('"one"', '"one"]'))
         assert verdict.text() == "Line 3, column 16: expected ','"
@@ -107,7 +107,7 @@ async def test_changed_arguments_are_judged_as_they_are_typed_and_sent_as_they_s
 async def test_arguments_that_the_core_refuses_are_asked_about_again(data_dir: Path, file: Path) -> None:
     async with asking_window(data_dir, calls(append(file, "one")), DONE) as (rig, core, _):
         (card,) = await asked(rig, "Write one")
-        field = rig.find(QPlainTextEdit, "approvalArguments")
+        field = rig.find(QTextEdit, "approvalArguments")
         field.setPlainText(field.toPlainText().replace('"one"', "7"))
         press(card, "allowOnceButton")  # sooner than the schema is looked at
         await until(lambda: rig.shows("errorBanner"))
@@ -213,7 +213,7 @@ async def test_an_uncertain_call_says_what_is_known_and_can_be_skipped(data_dir:
         known = rig.find(QLabel, "uncertainKnown")
         await until(lambda: known.text().startswith("The call was sent at "))
         assert known.text().endswith("and no result was recorded. It may have run.")
-        assert str(file) in rig.find(QPlainTextEdit, "uncertainArguments").toPlainText()
+        assert str(file) in rig.find(QTextEdit, "uncertainArguments").toPlainText()
         assert not rig.shows("saveResultButton")
         shown = [button for button in card.findChildren(QPushButton) if button.isVisible()]
         assert not [button for button in shown if button.property("primary") == "true"]
@@ -229,7 +229,7 @@ async def test_the_result_of_an_uncertain_call_is_entered_by_hand(data_dir: Path
         card = await uncertain(rig, file)
         press(card, "enterResultButton")
         assert not rig.button("saveResultButton").isEnabled()
-        field = rig.find(QPlainTextEdit, "resultField")
+        field = rig.find(QTextEdit, "resultField")
         QTest.keyClicks(field, "appended x")
         QTest.keyClick(field, Qt.Key.Key_Return)
         QTest.keyClicks(field, "twice")
@@ -290,15 +290,18 @@ async def test_the_keyboard_alone_reaches_a_card_and_decides(data_dir: Path, fil
         await until(lambda: card.takes_keys)
         reached = []
         for _ in range(5):
-            QTest.keyClick(in_focus(), Qt.Key.Key_Tab)
+            QTest.keyClick(in_focus(), Qt.Key.Key_Backtab, Qt.KeyboardModifier.ShiftModifier)
             reached.append(in_focus().objectName())
         assert reached == [
-            "approvalCardFold",
-            "approvalArguments",
-            "allowOnceButton",
-            "alwaysAllowButton",
             "denyButton",
+            "alwaysAllowButton",
+            "allowOnceButton",
+            "approvalArguments",
+            "approvalCardFold",
         ]
+        for _ in range(4):
+            QTest.keyClick(in_focus(), Qt.Key.Key_Tab)
+        assert in_focus().objectName() == "denyButton"
         QTest.keyClick(in_focus(), Qt.Key.Key_Return)
         QTest.keyClicks(in_focus(), "No")
         QTest.keyClick(in_focus(), Qt.Key.Key_Return)

@@ -116,10 +116,10 @@ async def test_stop_asks_once_and_the_partial_answer_stays() -> None:
         stopped = assistant("one two", MessageState.STOPPED)
         core.conversations.stored[handle.conversation_id].append(stopped)
         handle.end(RunStatus.CANCELLED, unfinished=True)
-        await until(lambda: rig.shows("resumeBanner"))
-        assert "Stopped by you" in rig.transcript_text
+        await until(lambda: rig.goes_on_by)
+        assert "Stopped by you; Continue writes it anew" in rig.transcript_text
         assert rig.transcript_text.count("one two") == 1
-        assert rig.banner("resumeBanner").title == "You stopped this run."
+        assert not rig.shows("resumeBanner")
         assert not rig.shows("errorBanner")
 
 
@@ -128,11 +128,12 @@ async def test_a_failed_run_shows_title_remedy_and_code_and_can_be_resumed() -> 
     async with open_window(core) as rig:
         handle = await send(rig, core, "Hello")
         handle.end(RunStatus.FAILED, UNREACHABLE, unfinished=True)
-        await until(lambda: rig.error_card() and rig.shows("resumeBanner"))
+        await until(lambda: rig.error_card() and rig.goes_on_by)
         assert rig.error_card() == ErrorFacts.of(UNREACHABLE, "Try again", "continue")
         assert not rig.shows("errorBanner")
+        assert not rig.shows("resumeBanner")
         rig.type("a new message is typed all the same")
-        rig.click("resumeButton")
+        rig.go_on()
         await until(lambda: len(core.runs.handles) == 2 and rig.window.presenter.is_running)
         assert rig.error_card() is None
         assert not rig.shows("resumeBanner")
@@ -263,4 +264,4 @@ async def test_a_failure_of_an_earlier_sitting_is_shown_when_its_conversation_op
         rig.choose("Failed once")
         await until(rig.error_card)
         assert rig.error_card() == ErrorFacts.of(UNREACHABLE, "Try again", "continue")
-        assert rig.shows("resumeBanner")
+        assert not rig.shows("resumeBanner")

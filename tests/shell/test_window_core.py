@@ -58,9 +58,9 @@ async def test_stop_keeps_what_came_and_resume_asks_again(data_dir: Path) -> Non
             await send(rig, "Tell me")
             await until(lambda: "half of it" in rig.transcript_text)
             rig.click("stopButton")
-            await until(lambda: rig.shows("resumeBanner"))
+            await until(lambda: rig.goes_on_by)
             assert "Stopped by you" in rig.transcript_text
-            rig.click("resumeButton")
+            rig.go_on()
             await until(lambda: "All of it." in rig.transcript_text)
             await finished(rig)
             assert not rig.shows("resumeBanner")
@@ -81,8 +81,8 @@ async def test_with_the_engine_down_the_message_is_kept_and_goes_on_when_it_is_b
             assert error.remedy
             async with OllamaServer(port=port) as again:
                 again.script("Here I am.")
-                await until(lambda: rig.shows("resumeBanner"))
-                rig.click("resumeButton")
+                await until(lambda: rig.goes_on_by)
+                rig.go_on()
                 await until(lambda: "Here I am." in rig.transcript_text)
                 await finished(rig)
                 assert "Are you there?" in rig.transcript_text

@@ -1,7 +1,8 @@
 """Where keys and the focus go: banners that close, the Edit menu, what the composer says."""
 
-from PySide6.QtCore import QEvent, QObject
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from sophos_desktop.core.domain.run import RunStatus
@@ -23,7 +24,7 @@ async def waiting(rig: WindowRig, core: FakeCore, count: int = 1) -> str:
     return conversation_id
 
 
-async def test_escape_answers_the_open_question_and_stops_nothing() -> None:
+async def test_escape_takes_the_question_back_keeps_the_text_and_stops_nothing() -> None:
     core = FakeCore()
     async with open_window(core) as rig:
         conversation_id = await waiting(rig, core)
@@ -32,7 +33,10 @@ async def test_escape_answers_the_open_question_and_stops_nothing() -> None:
         assert rig.shows("waitingQuestion")
         rig.action("actionStop").trigger()
         assert not rig.shows("waitingQuestion")
-        await until(lambda: queued(rig) == "Next: Later")
+        assert rig.composer.text == "Later"
+        assert rig.composer.hasFocus()
+        await turns()
+        assert queued(rig) == ""
         assert len(cards(rig)) == 1
         assert len(core.decisions.open) == 1
         run = core.conversations.known[conversation_id].last_run
@@ -40,6 +44,22 @@ async def test_escape_answers_the_open_question_and_stops_nothing() -> None:
         assert run.status is RunStatus.WAITING
         rig.action("actionStop").trigger()
         await until(lambda: not cards(rig))
+
+
+async def test_tab_leads_from_the_message_field_to_the_question_and_on() -> None:
+    core = FakeCore()
+    async with open_window(core) as rig:
+        await waiting(rig, core)
+        rig.type("Later")
+        rig.enter()
+        seen = []
+        for _ in range(3):
+            focused = rig.window.focusWidget()
+            assert focused is not None
+            QTest.keyClick(focused, Qt.Key.Key_Tab)
+            seen.append(rig.window.focusWidget())
+        assert seen[:2] == [rig.button("denyAllAndSendButton"), rig.button("waitButton")]
+        assert seen[2] is rig.window.chat.composer_frame.attach_button
 
 
 async def test_the_question_says_that_an_allowed_call_will_not_be_made() -> None:

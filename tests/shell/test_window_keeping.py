@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtWidgets import QLabel, QPushButton
 
 from sophos_desktop.core.domain.conversation import Message
+from sophos_desktop.core.domain.drafts import Draft
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.shell.widgets.ask import Question
 from tests.shell.test_bootstrap import desktop, ended, started
@@ -63,16 +64,16 @@ async def test_what_was_typed_before_the_draft_came_goes_where_the_person_goes(
     old = core.conversations.add("Old", user("old"))
     core.conversations.drafts[old] = "of the old one"
     asked, gate = asyncio.Event(), asyncio.Event()
-    read = core.conversations.draft
+    read = core.conversations.draft_here
 
-    async def slowly(conversation_id: str | None) -> str:
+    async def slowly(conversation_id: str | None) -> Draft:
         if conversation_id == old:
             asked.set()
             await gate.wait()
         return await read(conversation_id)
 
     async with open_window(core) as rig:
-        monkeypatch.setattr(core.conversations, "draft", slowly)
+        monkeypatch.setattr(core.conversations, "draft_here", slowly)
         rig.window.presenter.open(old)
         await asyncio.wait_for(asked.wait(), 10)
         rig.type("typed since")

@@ -78,6 +78,7 @@ async def test_by_keyboard_alone_a_model_is_filtered_and_chosen() -> None:
         assert titles(rig) == ["mistral-nemo:12b"]
         QTest.keyClick(field, Qt.Key.Key_Return)
         assert not popup(rig).isVisible()
+        assert rig.window.focusWidget() is rig.composer
         await until(lambda: picker(rig).shown.name == "mistral-nemo:12b")
         assert core.models.choices == {None: ChosenModel(OLLAMA, "mistral-nemo:12b")}
         await until(lambda: status_model(rig) == "mistral-nemo:12b")
@@ -99,6 +100,7 @@ async def test_arrows_move_and_escape_changes_nothing() -> None:
             assert current(rig) == title
         QTest.keyClick(field, Qt.Key.Key_Escape)
         assert not popup(rig).isVisible()
+        assert rig.window.focusWidget() is rig.composer
         assert core.models.choices == {}
 
 

@@ -183,7 +183,8 @@ async def test_the_error_in_the_column_and_the_stopped_line_resume_the_run() -> 
         await until(lambda: rig.card("metaLine") is not None)
         line = rig.card("metaLine")
         assert isinstance(line, MetaLine)
-        await until(line.resume.isVisible)
+        await until(lambda: line.resume is not None and line.resume.isVisible())
+        assert line.resume is not None
         QTest.mouseClick(line.resume, Qt.MouseButton.LeftButton)
         await until(lambda: len(core.runs.handles) == 2)
         core.runs.handles[1].end()

@@ -43,7 +43,7 @@ async def test_a_run_of_the_command_line_appears_is_followed_and_can_be_stopped(
             rig.click("stopButton")
             assert (await other.end()).code == 130
         await until(lambda: "Half Half" in rig.transcript_text)
-        await until(lambda: rig.shows("resumeBanner"))
+        await until(lambda: rig.goes_on_by)
 
 
 async def test_a_turn_of_the_command_line_shows_up_in_the_open_conversation(program: Program) -> None:
@@ -84,3 +84,17 @@ async def test_what_the_command_line_deletes_is_gone_from_the_list(program: Prog
         listed = (await program("list", "--json")).json
         assert (await program("delete", listed[0]["id"], "--yes")).code == 0
         await until(lambda: rig.titles == [])
+
+
+async def test_what_the_command_line_sets_holds_in_the_open_window(program: Program) -> None:
+    async with OllamaServer() as server, window_of(program, server) as rig:
+        assert (await program("config", "ui.theme", "dark")).code == 0
+        await until(lambda: rig.window.theme.tokens.name == "dark")
+        plain = rig.button("sendButton").toolTip()
+        assert (await program("config", "ui.send_key", "ctrl-enter")).code == 0
+        await until(lambda: rig.button("sendButton").toolTip() != plain)
+        rig.type("Kept")
+        rig.enter()
+        assert rig.composer.text == "Kept\n"
+        assert (await program("config", "ui.theme", "light")).code == 0
+        await until(lambda: rig.window.theme.tokens.name == "light")

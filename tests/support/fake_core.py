@@ -19,13 +19,14 @@ from sophos_desktop.core.domain.conversation import (
     Role,
     title_from,
 )
+from sophos_desktop.core.domain.drafts import Draft, holds
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.events import (
     Notice,
     TextDelta,
     ThinkingDelta,
 )
-from sophos_desktop.core.domain.run import RunKind, RunRecord, RunStatus
+from sophos_desktop.core.domain.run import LeftFailure, RunKind, RunRecord, RunStatus
 from sophos_desktop.foundation.clock import to_text
 from sophos_desktop.foundation.ids import new_id
 from sophos_desktop.foundation.paths import AppPaths
@@ -55,12 +56,14 @@ class FakeConversations(FakeResults):
         self._core = core
         self.stored: dict[str, list[Message]] = {}
         self.drafts: dict[str | None, str] = {}
+        self.drafts_beside: dict[str | None, str] = {}
         self.state: dict[str, str] = {}
         self.save_error: SophosError | None = None
         self.traces: dict[str, list[dict[str, Any]]] = {}
         self.traced: list[str] = []
         self.reads_of_traces = 0
         self.records: dict[str, dict[str, CallRecord]] = {}
+        self.failures: dict[str, Sequence[LeftFailure]] = {}
 
     def add(self, title: str, *messages: Message, last_run: RunRecord | None = None) -> str:
         """A conversation that was there before."""
@@ -115,6 +118,10 @@ class FakeConversations(FakeResults):
             known[last.id] = last
         return tuple(known.values())
 
+    async def left_failures(self, conversation_id: str) -> Sequence[LeftFailure]:
+        """As the test set them."""
+        return self.failures.get(conversation_id, ())
+
     async def trace(self, run_id: str, after_seq: int = 0) -> Sequence[Mapping[str, Any]]:
         """What its handles told, without deltas, or what the test put there."""
         self.traced.append(run_id)
@@ -140,12 +147,23 @@ class FakeConversations(FakeResults):
         await self.bury(conversation_id)
         await self.finish_deletion(conversation_id)
 
-    async def save_draft(self, conversation_id: str | None, text: str) -> None:
+    async def save_draft(self, conversation_id: str | None, text: str, *, seen: str | None = None) -> Draft:
         """Keep it."""
         if self.save_error is not None:
             raise self.save_error
-        self.drafts[conversation_id] = text
+        shared = self.drafts.get(conversation_id, "")
+        if seen is None or seen == shared or holds(text, shared):
+            self.drafts[conversation_id] = shared = text
+            self.drafts_beside.pop(conversation_id, None)
+        else:
+            self.drafts_beside[conversation_id] = text
         self._core.note("draft")
+        return Draft(text, shared)
+
+    async def draft_here(self, conversation_id: str | None) -> Draft:
+        """What was kept."""
+        shared = self.drafts.get(conversation_id, "")
+        return Draft(self.drafts_beside.get(conversation_id, shared), shared)
 
     async def draft(self, conversation_id: str | None) -> str:
         """What was kept."""

@@ -94,6 +94,22 @@ class WindowRig:
         payloads = [model.message(index).payload for index in range(len(model))]
         return next((payload for payload in payloads if isinstance(payload, ErrorFacts)), None)
 
+    @property
+    def goes_on_by(self) -> QPushButton | None:
+        """The one button that resumes, wherever it is: above the text or at its end."""
+        found = [self.button("resumeButton")]
+        for name in ("continueAnswer", "errorAction"):
+            found += self.transcript.viewport().findChildren(QPushButton, name)
+        shown = [button for button in found if button.isVisible() and button.text()]
+        assert len(shown) < 2, [button.objectName() for button in shown]
+        return shown[0] if shown else None
+
+    def go_on(self) -> None:
+        """Press it."""
+        button = self.goes_on_by
+        assert button is not None, "nothing offers to go on"
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
     def button(self, name: str) -> QPushButton:
         """A button."""
         return self.find(QPushButton, name)

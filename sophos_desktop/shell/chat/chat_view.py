@@ -11,6 +11,7 @@ from sophos_desktop.core.domain.errors import SophosError
 from sophos_desktop.shell.chat.composing.composer_frame import ComposerFrame
 from sophos_desktop.shell.chat.focus_return import FocusReturn
 from sophos_desktop.shell.chat.queued_bar import QueuedBar
+from sophos_desktop.shell.chat.tab_chain import TabChain
 from sophos_desktop.shell.chat.transcript import Transcript
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.measures import MEASURES
@@ -46,8 +47,11 @@ class ChatView(QWidget):
             "waitingQuestion", "warning", Shape.WAITING, theme, self, closable=False
         )
         self.cards = self.transcript.questions
-        self.cards.set_tab_after(self.composer)
         self.queued = QueuedBar(theme, self)
+        self.tab_chain = TabChain(self, self.transcript, self.composer_frame)
+        above, below = (self.resume_banner, self.transcript.find_bar), (self.queued,)
+        self.tab_chain.set_parts(above, below)
+        self.tab_chain.set_asked(self.waiting_question)
         self._focus = FocusReturn(self.composer, self)
         self._notices: list[str] = []
         self._make_buttons()

@@ -14,7 +14,12 @@ from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.foundation.clock import from_text
 from sophos_desktop.foundation.tasks import TaskOwner
 from sophos_desktop.shell.async_slots import connect_async
-from sophos_desktop.shell.chat.call_statuses import asked_together, is_unfinished, known_statuses
+from sophos_desktop.shell.chat.call_statuses import (
+    asked_together,
+    is_unfinished,
+    known_statuses,
+    never_sent,
+)
 from sophos_desktop.shell.chat.cards.card import Answer
 from sophos_desktop.shell.chat.cards.card_words import decided_status
 from sophos_desktop.shell.chat.chat_view import ChatView
@@ -130,7 +135,8 @@ class DecisionFlow(QObject):
         if conversation_id != self._shown:
             return
         if not is_executing:
-            self._items.know(known_statuses(records))
+            unsent = () if self.open else never_sent(self._items.items, records)
+            self._items.know(known_statuses(records), unsent)
             self._view.transcript.show_items(self._items.items)
         waiting = [question.tool_call_id for question in self.open]
         self._cards.say_places(asked_together(self._items.items, waiting, records))

@@ -11,6 +11,7 @@ from sophos_desktop.core.domain.conversation import AttachmentRef, MessageState
 
 PENDING_KEY = "pending"
 ERROR_KEY = "error"
+UNRESOLVED, NOT_RUN = "unresolved", "not_run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +61,10 @@ class ResultImage:
 @dataclass(frozen=True, slots=True)
 class ToolItem:
     """A tool call and what became of it. `status` is None before it ran, `running` while it does, `asked` or
-    `uncertain` while somebody is asked, `allowed`, `again` or `entered` once that was decided.
+    `uncertain` while somebody is asked, `allowed`, `again` or `entered` once that was decided; when nothing
+    goes on, `unresolved` if it was sent and never came back, `not_run` if it was never sent.
     `running_since`: seconds of time.monotonic. `whole_bytes`: of a result that is more than `result`, how
-    much is kept of it."""
+    much is kept of it. `is_edited`: the user had it sent with other arguments than the model asked for."""
 
     key: str
     server: str
@@ -75,11 +77,17 @@ class ToolItem:
     run_id: str | None = None
     whole_bytes: int | None = None
     images: tuple[ResultImage, ...] = ()
+    is_edited: bool = False
 
     @property
     def is_asked(self) -> bool:
         """True while somebody is asked about it."""
         return self.status in ("asked", "uncertain")
+
+    @property
+    def stands_alone(self) -> bool:
+        """True for one that has a card of its own: somebody is asked about it, or will be."""
+        return self.is_asked or self.status == UNRESOLVED
 
 
 class NoticeTone(Enum):
@@ -88,6 +96,7 @@ class NoticeTone(Enum):
     PLAIN = "plain"
     CUT = "cut"
     RECOVERED = "recovered"
+    FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,19 +12,28 @@ from typing import Any
 
 from sophos_desktop.core.domain.conversation import AttachmentRef, Message, MessageState, Role, ToolCall
 from sophos_desktop.core.domain.errors import SophosError
-from sophos_desktop.core.domain.events import ModelCallFinished, RunEvent, ToolCallFinished, ToolCallStarted
+from sophos_desktop.core.domain.events import (
+    ModelCallFinished,
+    RunEvent,
+    RunStarted,
+    ToolCallFinished,
+    ToolCallStarted,
+    ToolDecided,
+)
+from sophos_desktop.core.domain.run import LeftFailure
 from sophos_desktop.shell.chat.item_kinds import (
     ERROR_KEY,
+    NOT_RUN,
     PENDING_KEY,
     AnswerItem,
     ErrorItem,
     Figures,
     Item,
-    NoticeItem,
     ResultImage,
     ToolItem,
     UserItem,
 )
+from sophos_desktop.shell.chat.notice_places import PlacedFailure, failure_line, stored_failure, with_lines
 from sophos_desktop.shell.chat.run_facts import RunFacts, message_of
 
 
@@ -36,6 +45,8 @@ class TranscriptItems:
         self._now = now
         self._items: dict[str, Item] = {}
         self._error: ErrorItem | None = None
+        self._failures: list[PlacedFailure] = []
+        self._left: list[PlacedFailure] = []  # seen here, and not read from the store since
         self._continued: str | None = None  # the answer that can be continued
         self._thinking_since: dict[str, float] = {}
         self._asked: dict[str, str] = {}
@@ -46,29 +57,11 @@ class TranscriptItems:
     @property
     def items(self) -> list[Item]:
         """All items, notices at the places where they came."""
-        found = self._with_notices() if self.facts.notices else list(self._items.values())
+        notices, failures = self.facts.notices, [*self._failures, *self._left]
+        found = list(self._items.values())
+        if notices or failures:
+            found = with_lines(self._items, notices, failures)
         return [*found, self._error] if self._error is not None else found
-
-    def _with_notices(self) -> list[Item]:
-        last = {message_of(key): key for key in self._items}
-        first = {message_of(key): key for key in reversed(self._items)}
-        after: dict[str, list[Item]] = {}
-        before: dict[str, list[Item]] = {}
-        rest: list[Item] = []
-        for placed in self.facts.notices:
-            if placed.after in last:
-                here = after.setdefault(last[placed.after], [])
-            elif placed.before in first:
-                here = before.setdefault(first[placed.before], [])
-            else:
-                here = rest
-            # Each sitting of a run tells again what it took over: once is enough at one place.
-            if all(item.text != placed.item.text for item in here if isinstance(item, NoticeItem)):
-                here.append(placed.item)
-        found: list[Item] = []
-        for key, item in self._items.items():
-            found += (*before.get(key, ()), item, *after.get(key, ()))
-        return found + rest
 
     # The conversation as it is stored.
 
@@ -80,6 +73,8 @@ class TranscriptItems:
         self._asked.clear()
         self._decided.clear()
         self._whole.clear()
+        self._failures.clear()
+        self._left.clear()
         self._error = self._continued = None
 
     def reset(self, messages: Iterable[Message]) -> None:
@@ -102,6 +97,8 @@ class TranscriptItems:
             self._items[message.id] = UserItem(message.id, message.text, message.attachments)
         elif message.role is Role.ASSISTANT:
             self._store_answer(message)
+            if message.state is MessageState.COMPLETE:
+                self._drop_halves(message.id)
         elif message.tool_call_id is not None:
             self._store_result(message, message.tool_call_id)
 
@@ -133,10 +130,29 @@ class TranscriptItems:
         if message.sent_args is not None:
             self._update_tool(call_id, arguments=_as_json(message.sent_args))
 
+    def show_failures(self, failures: Iterable[LeftFailure]) -> None:
+        """The runs that failed and were not resumed before the next message."""
+        before = {failure.item.key: failure for failure in (*self._failures, *self._left)}
+        read = [stored_failure(failure) for failure in failures]
+        # A line that says the same stays the same object.
+        self._failures = [
+            replace(one, item=before[one.item.key].item)
+            if one.item.key in before and before[one.item.key].item == one.item
+            else one
+            for one in read
+        ]
+        known = {failure.item.key for failure in read}
+        self._left = [failure for failure in self._left if failure.item.key not in known]
+
     # The run as it goes on.
 
     def expect(self, text: str, attachments: Sequence[AttachmentRef] = ()) -> None:
-        """Show what was just sent until its message is stored."""
+        """Show what was just sent until its message is stored. Why the question before it has no answer stays
+        as a line."""
+        if self._error is not None and self.facts.latest_run is not None:
+            line = failure_line(self.facts.latest_run, self._error.title, self._error.code)
+            last = next(reversed(self._items), None)
+            self._left.append(PlacedFailure(line, None if last is None else message_of(last)))
         self._items[PENDING_KEY] = UserItem(PENDING_KEY, text, attachments=tuple(attachments))
 
     def grow(self, message: Message) -> AnswerItem:
@@ -168,9 +184,11 @@ class TranscriptItems:
     def take(self, told: RunEvent) -> None:
         """What an event tells besides messages and calls."""
         self.facts.take(told)
+        if isinstance(told.event, RunStarted):
+            self.facts.latest_run = told.run_id
         if isinstance(told.event, ModelCallFinished):
             self._show_facts(told.event.message_id)
-        elif isinstance(told.event, ToolCallFinished):
+        elif isinstance(told.event, ToolCallFinished | ToolDecided):
             self._show_facts(told.event.tool_call_id)
 
     def show_facts(self) -> None:
@@ -184,10 +202,13 @@ class TranscriptItems:
                 figures = self.facts.figures(key)
                 if figures != Figures() and figures != item.figures:
                     self._items[key] = replace(item, figures=figures)
-            elif isinstance(item, ToolItem) and item.duration_ms is None:
-                duration_ms = self.facts.duration_ms(key)
-                if duration_ms is not None:
-                    self._items[key] = replace(item, duration_ms=duration_ms)
+            elif isinstance(item, ToolItem):
+                duration_ms = item.duration_ms
+                if duration_ms is None:
+                    duration_ms = self.facts.duration_ms(key)
+                is_edited = self.facts.is_edited(key)
+                if (duration_ms, is_edited) != (item.duration_ms, item.is_edited):
+                    self._items[key] = replace(item, duration_ms=duration_ms, is_edited=is_edited)
 
     def has_run(self, run_id: str) -> bool:
         """True if an answer or a call is of this run."""
@@ -220,18 +241,19 @@ class TranscriptItems:
         if isinstance(item, ToolItem) and item.is_asked:
             self._update_tool(key, status=status)
 
-    def know(self, statuses: Mapping[str, str]) -> None:
-        """What the journal says of calls without a result that nobody is asked about; it holds until they go
-        on."""
-        for key, status in statuses.items():
+    def know(self, statuses: Mapping[str, str], never_sent: Iterable[str] = ()) -> None:
+        """What the journal says of calls without a result that nobody is asked about, while nothing goes on;
+        it holds until they go on. `never_sent`: those that it knows nothing of."""
+        for key, status in (*dict.fromkeys(never_sent, NOT_RUN).items(), *statuses.items()):
             item = self._items.get(key)
             if isinstance(item, ToolItem) and (item.status is None or item.status == self._decided.get(key)):
                 self._decided[key] = status
                 self._items[key] = replace(item, status=status)
 
-    def end_with(self, error: SophosError | None, *, can_continue: bool) -> None:
-        """How the last run ended; `can_continue`: a resume would go on."""
+    def end_with(self, error: SophosError | None, *, can_continue: bool, run_id: str | None = None) -> None:
+        """How the last run, `run_id`, ended; `can_continue`: a resume would go on."""
         self._let_go()
+        self.facts.latest_run = run_id
         if error is not None:
             self._error = ErrorItem(ERROR_KEY, error.title, error.remedy, str(error.code), can_continue)
         last = next(reversed(self._items.values()), None)
@@ -245,11 +267,34 @@ class TranscriptItems:
             self._items[item.key] = replace(item, can_continue=False)
         self._error = self._continued = None
 
-    def drop_partials(self) -> None:
-        """The run goes on: what arrived of its last answer is asked for again (DURABILITY.md, rule 11)."""
+    @property
+    def has_half_answer(self) -> bool:
+        """The last answer did not arrive as a whole."""
+        last = next(reversed(self._items.values()), None)
+        return isinstance(last, AnswerItem) and last.state is not MessageState.COMPLETE
+
+    @property
+    def offers_to_go_on(self) -> bool:
+        """The end of the conversation has a button that resumes."""
+        return self._continued is not None or (self._error is not None and self._error.can_continue)
+
+    def go_on(self) -> None:
+        """The run goes on. What arrived of its last answer stays until the whole answer is stored: it is
+        asked for anew (DURABILITY.md, rule 11)."""
         self._let_go()
         self.ask({})
-        for key, item in reversed(tuple(self._items.items())):
+        for key in [key for key, status in self._decided.items() if status == NOT_RUN]:
+            del self._decided[key]
+            item = self._items.get(key)
+            if isinstance(item, ToolItem) and item.status == NOT_RUN:
+                self._items[key] = replace(item, status=None)
+
+    def _drop_halves(self, whole: str) -> None:
+        """An answer is stored: what had arrived of it goes. What stands behind it is of a later one."""
+        keys = list(self._items)
+        place = next((place for place, key in enumerate(keys) if message_of(key) == whole), 0)
+        for key in reversed(keys[:place]):
+            item = self._items[key]
             if isinstance(item, UserItem):
                 return
             if isinstance(item, AnswerItem) and item.state is not MessageState.COMPLETE:
@@ -288,6 +333,7 @@ class TranscriptItems:
             _as_json(call.args),
             duration_ms=self.facts.duration_ms(call.id),
             run_id=run_id,
+            is_edited=self.facts.is_edited(call.id),
         )
 
     def _update_tool(self, key: str, **changes: Any) -> None:

@@ -23,7 +23,7 @@ from sophos_desktop.shell.chat.foreign_runs import FOREIGN_NOTICE, ForeignRuns
 from sophos_desktop.shell.chat.items import TranscriptItems
 from sophos_desktop.shell.chat.kept_state import KeptState
 from sophos_desktop.shell.chat.live_run import LiveRun
-from sophos_desktop.shell.chat.outcome import show_outcome
+from sophos_desktop.shell.chat.outcome import show_stored
 from sophos_desktop.shell.chat.outgoing import Outgoing
 from sophos_desktop.shell.chat.queue_flow import QueueFlow
 from sophos_desktop.shell.chat.run_commands import RunCommands
@@ -82,6 +82,8 @@ class ChatPresenter(QObject):
         view.send_requested.connect(self.send)
         view.stop_requested.connect(self.stop)
         view.resume_requested.connect(self.resume)
+        for own in (view.deny_all_button.clicked, view.queued.send_wanted):
+            own.connect(lambda *_what: view.transcript.come_to_end())
         view.transcript.continue_wanted.connect(self.resume)
         view.composer.edited.connect(self._on_edited)
         attached.changed.connect(self._update)
@@ -94,6 +96,7 @@ class ChatPresenter(QObject):
         connect_async(self._endings.ended, self._queue.run_ended, owner, "send queued message")
         connect_async(self._foreign.changed, self._reload, owner, "show what another process did")
         connect_async(self._foreign.file_changed, self._queue.follow, owner, "show what is queued")
+        connect_async(self._foreign.file_changed, sender.other_draft.follow, owner, "another's draft")
         self.conversation_changed.connect(self.kept.opened)
         self._update()
 
@@ -250,17 +253,8 @@ class ChatPresenter(QObject):
             return
         self._questions.show(stored.pending, conversation_id)
         self._queue.show(stored.queued)
-        items, is_waiting = self._items, self._questions.is_waiting
-        items.reset(stored.messages)
-        items.ask({question.tool_call_id: question.why for question in self._questions.open})
-        is_resumable = show_outcome(self._view, items, stored.conversation, is_waiting=is_waiting)
-        self._commands.is_resumable = is_resumable
-        show = self._view.transcript.open_items if is_new else self._view.transcript.show_items
-        show(items.items)
-        if items.items:
-            self._view.show_transcript()
-        else:
-            self._view.show_empty()
+        asked = list(self._questions.open)
+        self._commands.is_resumable = show_stored(self._view, self._items, stored, asked, is_new=is_new)
         self._foreign.shows(stored.conversation)
         self._follow_active(conversation_id)
         self._foreign.look()
@@ -293,7 +287,10 @@ class ChatPresenter(QObject):
     async def begin(self, target: str | None, text: str, given: Sequence[AttachmentRef]) -> RunHandle:
         """Start a run once everything is open. Raises SophosError."""
         await self._ready.wait()
-        return await self._open_core().runs.start(target, text, as_chosen=True, attachments=given)
+        handle = await self._open_core().runs.start(target, text, as_chosen=True, attachments=given)
+        if target == self._conversation_id:
+            self._view.transcript.come_to_end()
+        return handle
 
     def _on_began(self, handle: RunHandle, text: str, given: Sequence[AttachmentRef]) -> None:
         """What was sent is safe, and its conversation is still open."""
@@ -310,7 +307,7 @@ class ChatPresenter(QObject):
         self._commands.reset()
         self._questions.show(())
         self._view.resume_banner.hide()
-        self._items.drop_partials()
+        self._items.go_on()
         self._view.show_transcript()
         self._view.transcript.show_items(self._items.items)
         self._bridge.follow(handle)
@@ -370,8 +367,8 @@ class ChatPresenter(QObject):
 
     def stop(self) -> None:
         """Stop the open conversation's run; its end follows as an event. While it is asked what becomes of a
-        message, Esc answers that alone."""
-        if self._queue.wait():
+        message, Esc takes back that alone."""
+        if self._queue.take_question_back():
             return
         if self._core is not None and self._conversation_id is not None and self.can_stop:
             self._commands.stop(self._conversation_id)
@@ -381,6 +378,7 @@ class ChatPresenter(QObject):
         """Go on with what is left."""
         if self.can_resume and self._conversation_id is not None:
             self._view.clear_messages()
+            self._view.transcript.come_to_end()
             self._commands.resume(self._conversation_id)
 
     def _on_edited(self, text: str) -> None:

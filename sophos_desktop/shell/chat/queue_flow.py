@@ -18,7 +18,7 @@ from sophos_desktop.shell.async_slots import connect_async
 from sophos_desktop.shell.chat.cards.card_words import waiting_words
 from sophos_desktop.shell.chat.chat_view import ChatView
 from sophos_desktop.shell.chat.composing.attach_flow import AttachFlow
-from sophos_desktop.shell.chat.drafts import DraftKeeper, joined
+from sophos_desktop.shell.chat.drafts import DraftKeeper
 from sophos_desktop.shell.chat.send_flow import SendFlow
 from sophos_desktop.shell.chat.sent_texts import without_sent
 from sophos_desktop.shell.facade import Core, RunHandle
@@ -94,12 +94,12 @@ class QueueFlow(QObject):
         """Nothing is asked any more."""
         self._question.hide()
 
-    def wait(self) -> bool:
-        """Answer the question, if it is open, with Wait; says whether it was."""
+    def take_question_back(self) -> bool:
+        """Leave the question, if it is open, and the message in the composer; says whether it was."""
         is_open = self._question.isVisible()
         if is_open:
-            self._view.wait_button.click()
-            self._question.hide()  # at once: whoever presses the key again means something else
+            self._question.hide()
+            self._view.composer.setFocus()
         return is_open
 
     async def _on_wait(self, _checked: object = None) -> None:
@@ -222,7 +222,7 @@ class QueueFlow(QObject):
         self._is_taking = True
         composer = self._view.composer
         try:
-            composer.set_text(joined(text, composer.text))
+            composer.set_text(text if composer.text == text else _both(text, composer.text))
             self._drafts.edited(target, composer.text)
             await self._drafts.flush()
             was_queued = await self._core().queue.remove(target, to_draft=True, seen=shown)

@@ -3,7 +3,7 @@
 Invariant: it decides nothing; its whole text is its tooltip and its accessible name.
 """
 
-from PySide6.QtCore import QSize, Qt, Signal, SignalInstance
+from PySide6.QtCore import Qt, Signal, SignalInstance
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QPushButton,
@@ -17,11 +17,12 @@ from sophos_desktop.core.domain.queued import NOTHING, Queued
 from sophos_desktop.shell.chat.cards.card import MarkView
 from sophos_desktop.shell.chat.composing.chip_area import INSET, ChipArea, ShownAttachment
 from sophos_desktop.shell.theme.follower import Theme
+from sophos_desktop.shell.theme.icon_fit import IconFit
 from sophos_desktop.shell.theme.icons import Mark, icon
-from sophos_desktop.shell.theme.measures import MEASURES
 from sophos_desktop.shell.widgets.announcing import announce
 from sophos_desktop.shell.widgets.elided_label import ElidedLabel
 from sophos_desktop.shell.widgets.foldaway import Foldaway
+from sophos_desktop.shell.widgets.plain_tip import plain_tip
 
 _HEIGHT = 36
 _ICON = 16
@@ -71,9 +72,8 @@ class QueuedBar(Foldaway):
         button = QToolButton(self.inside)
         button.setObjectName(name)
         button.setProperty("quiet", "true")
-        button.setFixedSize(MEASURES.icon_button, MEASURES.icon_button)
         button.setIcon(icon(mark, self._theme))
-        button.setIconSize(QSize(_ICON, _ICON))
+        IconFit(button, _ICON, self._theme, lambda: (self._theme.tokens.measures.icon_button,) * 2)
         button.setAccessibleName(words)
         button.setToolTip(words)
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -91,7 +91,7 @@ class QueuedBar(Foldaway):
         self._shown = waits
         self.send_button.setVisible(can_send)
         said = waits.text or ", ".join(one.name for one in waits.attachments)
-        self.setToolTip(said)
+        self.setToolTip(plain_tip(said))
         self.setAccessibleName("" if waits.text is None else f"Next: {said}")
         self._chips.show_attachments([ShownAttachment(one.name, one) for one in waits.attachments])
         self._label.say(f"Next: {' '.join((waits.text or '').split())}")

@@ -4,7 +4,7 @@ Invariant: pure, no Qt; an event that is taken twice changes nothing. The events
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sophos_desktop.core.domain.conversation import Message
@@ -14,10 +14,13 @@ from sophos_desktop.core.domain.events import (
     Notice,
     Recovered,
     RunEvent,
+    RunStarted,
     ToolCallFinished,
+    ToolDecided,
     event_from_json,
 )
 from sophos_desktop.shell.chat.item_kinds import Figures, NoticeItem, NoticeTone
+from sophos_desktop.shell.chat.recovered_words import recovered_words
 
 _TONES = {"ANSWER_CUT": NoticeTone.CUT}
 _NO_FIGURES = Figures()
@@ -40,14 +43,27 @@ class RunFacts:
         self._figures: dict[str, Figures] = {}
         self._durations: dict[str, int] = {}
         self._notices: dict[str, PlacedNotice] = {}
+        self._recovered: dict[str, str] = {}  # by a notice's key: what recovery said
+        self._begun: dict[str, int] = {}  # by run: the number at which its last sitting began
+        self._edited: set[str] = set()  # calls
+        self.latest_run: str | None = None
         self._last: dict[str, str] = {}  # by run: the message that was told of last
         self._whole: set[str] = set()
 
     def clear(self) -> None:
         """Another conversation."""
-        for known in (self._figures, self._durations, self._notices, self._last):
+        for known in (
+            self._figures,
+            self._durations,
+            self._notices,
+            self._recovered,
+            self._begun,
+            self._last,
+        ):
             known.clear()
         self._whole.clear()
+        self._edited.clear()
+        self.latest_run = None
 
     def figures(self, message_id: str) -> Figures:
         """Those of a message."""
@@ -57,9 +73,20 @@ class RunFacts:
         """How long a call took."""
         return self._durations.get(call_id)
 
+    def is_edited(self, call_id: str) -> bool:
+        """The user had it sent with other arguments."""
+        return call_id in self._edited
+
     @property
     def notices(self) -> list[PlacedNotice]:
-        """All notices, those of a run in their order."""
+        """All notices, those of a run in their order; what recovery said is in the past once its run went on
+        or is not `latest_run` any more."""
+        for key, what in self._recovered.items():
+            run_id, _, number = key.rpartition("/")
+            is_past = int(number) < self._begun.get(run_id, 0) or self.latest_run not in (None, run_id)
+            words, placed = recovered_words(what, is_past=is_past), self._notices[key]
+            if words != placed.item.text:
+                placed.item = replace(placed.item, text=words)
         return list(self._notices.values())
 
     def is_known(self, run_id: str) -> bool:
@@ -86,12 +113,17 @@ class RunFacts:
             self._tell_next(run_id, event.message_id)
         elif isinstance(event, ToolCallFinished) and event.duration_ms is not None:
             self._durations[event.tool_call_id] = event.duration_ms
+        elif isinstance(event, ToolDecided) and event.edited:
+            self._edited.add(event.tool_call_id)
+        elif isinstance(event, RunStarted):
+            self._begun[run_id] = max(told.seq, self._begun.get(run_id, 0))
         elif isinstance(event, MessageStored):
             self._tell_next(run_id, owner_of(event.message))
         elif isinstance(event, Notice):
             self._note(told, event.text, _TONES.get(event.code, NoticeTone.PLAIN))
         elif isinstance(event, Recovered):
-            self._note(told, event.what, NoticeTone.RECOVERED)
+            self._recovered[f"{run_id}/{told.seq}"] = event.what
+            self._note(told, recovered_words(event.what, is_past=False), NoticeTone.RECOVERED)
 
     def _note(self, told: RunEvent, text: str, tone: NoticeTone) -> None:
         key = f"{told.run_id}/{told.seq}"

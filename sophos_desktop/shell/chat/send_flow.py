@@ -15,6 +15,7 @@ from sophos_desktop.shell.chat.chat_view import ChatView
 from sophos_desktop.shell.chat.composing.attach_flow import AttachFlow
 from sophos_desktop.shell.chat.drafts import DraftKeeper, joined
 from sophos_desktop.shell.chat.items import TranscriptItems
+from sophos_desktop.shell.chat.other_draft import OtherDraft
 from sophos_desktop.shell.chat.sent_texts import SentTexts, without_sent
 from sophos_desktop.shell.facade import RunHandle
 
@@ -48,6 +49,8 @@ class SendFlow(QObject):
         self._open_conversation = open_conversation
         self._sending: set[str | None] = set()
         self._sent = SentTexts()
+        self.other_draft = OtherDraft(view, drafts, open_conversation, self)
+        self.other_draft.changed.connect(self.changed)
 
     @property
     def is_idle(self) -> bool:
@@ -164,6 +167,8 @@ class SendFlow(QObject):
         text = self._sent.take_back(conversation_id, self._items)
         if not text and not self._view.composer.text:
             text = await self._drafts.draft(conversation_id)
+        if text:
+            await self._drafts.handed_back(conversation_id, text)
         typed = self._view.composer.text
         if text and text not in typed and conversation_id == self._open_conversation():
             self._view.composer.set_text(joined(text, typed))
@@ -184,3 +189,4 @@ class SendFlow(QObject):
         self._view.composer.set_text(joined(draft, typed))
         if typed:
             self._drafts.edited(conversation_id, self._view.composer.text)
+        self.other_draft.opened()

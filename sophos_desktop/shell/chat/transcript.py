@@ -6,9 +6,9 @@ Invariant: it decides nothing: what the reader wants is told by signals. Links a
 from collections.abc import Callable, Sequence
 from time import monotonic
 
-from PySide6.QtCore import QEvent, QPoint, QRect, Signal
-from PySide6.QtGui import QGuiApplication, QMoveEvent
-from PySide6.QtWidgets import QPlainTextEdit, QPushButton, QWidget
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QMoveEvent
+from PySide6.QtWidgets import QAbstractButton, QApplication, QPushButton, QTextEdit, QWidget
 
 from sophos_desktop.shell.chat.cards.questions import Questions
 from sophos_desktop.shell.chat.cards.waiting_pill import WaitingPill
@@ -32,6 +32,7 @@ from sophos_desktop.shell.transcript.selection import Selection
 from sophos_desktop.shell.transcript.transcript_model import MessageKind, TranscriptMessage, TranscriptModel
 from sophos_desktop.shell.transcript.transcript_view import TranscriptView
 
+_PRESSING = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space, Qt.Key.Key_F7)
 _LOW = 480  # pixels: two pills would leave too little of the text
 
 
@@ -75,7 +76,7 @@ class Transcript(TranscriptView):
         self.questions = Questions(theme, self, now)
         self._waiting_pill = WaitingPill(self.viewport(), theme)
         self._waiting_pill.clicked.connect(lambda: self.questions.go_to_first())
-        hooks = CardHooks(self._open_window, self._act, self._other_card, answers_again=False)
+        hooks = CardHooks(self._open_window, self._act, self._other_card)
         self.set_card_factory(CardFactory(self._states, hooks, theme))
         self.selection = Selection(self)
         self.find_bar = FindBar(self, theme)
@@ -91,6 +92,23 @@ class Transcript(TranscriptView):
         self._room = EndRoom(self.rows, self.transcript_layout)
         self.questions.reshaping.connect(self._room.hold)
         self.questions.changed.connect(self._show_pills)
+        self.viewport().installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """What a part of a card left of the keys that press and open is not for the text around the card."""
+        if (
+            watched is self.viewport()
+            and event.type() == QEvent.Type.KeyPress
+            and isinstance(event, QKeyEvent)
+        ):
+            focus = QApplication.focusWidget()
+            if event.key() in _PRESSING and focus is not None and self.viewport().isAncestorOf(focus):
+                is_enter = event.key() != Qt.Key.Key_Space
+                if is_enter and isinstance(focus, QAbstractButton) and not event.isAutoRepeat():
+                    focus.click()
+                event.accept()
+                return True
+        return super().eventFilter(watched, event)
 
     def open_items(self, items: Sequence[Item]) -> None:
         """Show another conversation, from its end."""
@@ -104,6 +122,11 @@ class Transcript(TranscriptView):
         self.rows.show(items)
         if self._room is not None and self._room.restore():
             self.refresh()
+
+    def come_to_end(self) -> None:
+        """The person did something whose effect is at the end: it is shown, and followed."""
+        self.selection.clear()
+        self.jump_to_latest()
 
     def hold_still(self, call_key: str) -> None:
         """The next `show_items` makes the card of a call lower: what is above it stays where it is."""
@@ -229,7 +252,7 @@ class Transcript(TranscriptView):
         """A button or a field of a card is there."""
         for card in self.cards.cards():
             if card.isVisible() and card.geometry().intersects(area):
-                for part in (*card.findChildren(QPushButton), *card.findChildren(QPlainTextEdit)):
+                for part in (*card.findChildren(QPushButton), *card.findChildren(QTextEdit)):
                     corner = part.mapTo(self.viewport(), QPoint(0, 0))
                     if part.isVisible() and QRect(corner, part.size()).intersects(area):
                         return True

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from sophos_desktop.core.domain.conversation import MessageState
 from sophos_desktop.core.domain.errors import ErrorCode
 from sophos_desktop.shell.chat.item_kinds import (
+    UNRESOLVED,
     AnswerItem,
     ErrorItem,
     Item,
@@ -33,10 +34,12 @@ from sophos_desktop.shell.transcript.transcript_model import (
 
 _MOST_CALLS = 40  # in one card: each is a widget
 _NO_TEXT = "No text"
+_ANEW = "Stopped by you; Continue writes it anew"  # the model is asked again: DURABILITY.md, rule 11
 _TONES = {
     NoticeTone.PLAIN: NoticeKind.PLAIN,
     NoticeTone.CUT: NoticeKind.CUT,
     NoticeTone.RECOVERED: NoticeKind.RECOVERED,
+    NoticeTone.FAILED: NoticeKind.FAILED,
 }
 
 
@@ -46,11 +49,11 @@ def rows_of(items: Sequence[Item]) -> tuple[list[TranscriptMessage], list[int]]:
     starts: list[int] = []
     group: list[ToolItem] = []
     for item in items:
-        if not isinstance(item, ToolItem) or len(group) == _MOST_CALLS or item.is_asked:
+        if not isinstance(item, ToolItem) or len(group) == _MOST_CALLS or item.stands_alone:
             rows += _calls(group, rows)
             group = []
         starts.append(len(rows))
-        if isinstance(item, ToolItem) and not item.is_asked:
+        if isinstance(item, ToolItem) and not item.stands_alone:
             group.append(item)
         else:
             rows += rows_of_one(item)
@@ -69,7 +72,7 @@ def rows_of_one(item: Item) -> list[TranscriptMessage]:
     if isinstance(item, AnswerItem):
         return [*_thinking(item), *_answer(item)]
     if isinstance(item, ToolItem):
-        return [_question(item)] if item.is_asked else _calls([item])
+        return [_alone(item)] if item.stands_alone else _calls([item])
     if isinstance(item, NoticeItem):
         return [TranscriptMessage(item.key, MessageKind.CARD, payload=_notice(item))]
     return [TranscriptMessage(item.key, MessageKind.CARD, payload=_error(item), stands_apart=True)]
@@ -112,7 +115,7 @@ def _answer(item: AnswerItem) -> list[TranscriptMessage]:
         at=item.at,
         tokens=item.figures.tokens,
         tokens_per_second=item.figures.tokens_per_second,
-        reason=_NO_TEXT if is_empty else "",
+        reason=_NO_TEXT if is_empty else _ANEW if item.can_continue else "",
         can_continue=item.can_continue,
     )
     return [
@@ -135,7 +138,7 @@ def _calls(group: Sequence[ToolItem], before: Sequence[TranscriptMessage] = ()) 
         return []
     key = card_id(group[0].key)
     card = ToolGroup(tuple(_call(item) for item in group))
-    stands_apart = bool(before) and isinstance(before[-1].payload, AskedCall)
+    stands_apart = bool(before) and _needs_somebody(before[-1])
     rows = [TranscriptMessage(key, MessageKind.CARD, payload=card, stands_apart=stands_apart)]
     images = tuple(MessageImage(image.key, image.name) for item in group for image in item.images)
     if images:
@@ -143,9 +146,15 @@ def _calls(group: Sequence[ToolItem], before: Sequence[TranscriptMessage] = ()) 
     return rows
 
 
-def _question(item: ToolItem) -> TranscriptMessage:
-    asked = AskedCall((_call(item),))
-    return TranscriptMessage(card_id(item.key), MessageKind.CARD, payload=asked, stands_apart=True)
+def _needs_somebody(message: TranscriptMessage) -> bool:
+    group = message.payload
+    return isinstance(group, ToolGroup) and any(call.needs_user for call in group.calls)
+
+
+def _alone(item: ToolItem) -> TranscriptMessage:
+    """A call that nobody is asked about yet has a card that only tells, and gets another when it is asked."""
+    group = (AskedCall if item.is_asked else ToolGroup)((_call(item),))
+    return TranscriptMessage(card_id(item.key), MessageKind.CARD, payload=group, stands_apart=True)
 
 
 def _call(item: ToolItem) -> CallFacts:
@@ -158,12 +167,15 @@ def _call(item: ToolItem) -> CallFacts:
         item.duration_ms,
         item.running_since,
         item.result,
+        is_edited=item.is_edited,
     )
 
 
 def _state(status: str | None) -> CallState:
     if status is None:
         return CallState.WAITING
+    if status == UNRESOLVED:
+        return CallState.UNCERTAIN
     known = {state.value: state for state in CallState}
     return known.get(status, CallState.INTERRUPTED)
 

@@ -37,6 +37,7 @@ class DeletionFlow(QObject):
 
     deleted = Signal(str)
     restored = Signal(str)
+    can_undo_changed = Signal()
     failed = Signal(object)  # SophosError
 
     def __init__(self, owner: TaskOwner, parent: QObject) -> None:
@@ -47,6 +48,7 @@ class DeletionFlow(QObject):
         self._bar: UndoBar | None = None
         self._save: Callable[[], Awaitable[None]] | None = None
         self._pending: list[_Pending] = []
+        self._told = 0
         self._facts: tuple[str, Sequence[MemoryFact]] = ("", ())
         self._tick = QTimer(self)
         self._tick.setInterval(_TICK_MILLISECONDS)
@@ -93,6 +95,11 @@ class DeletionFlow(QObject):
                 self._bar.show_facts(f"{_count(facts)} {stays} in memory", can_remove=True)
         self._show()
         self.deleted.emit(conversation_id)
+
+    @property
+    def can_undo(self) -> bool:
+        """A deletion can be taken back."""
+        return self._core is not None and bool(self._pending)
 
     def undo(self) -> None:
         """Take the newest deletion back; `restored` or `failed` follows."""
@@ -145,6 +152,9 @@ class DeletionFlow(QObject):
             self._tick.start()
         elif not self._pending:
             self._tick.stop()
+        if len(self._pending) != self._told:
+            self._told = len(self._pending)
+            self.can_undo_changed.emit()
         if self._bar is None:
             return
         if self._pending:

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from sophos_desktop.shell.facade import MemoryFact
+from sophos_desktop.shell.widgets.plain_tip import plain_tip
 
 
 class FactsDialog(QDialog):
@@ -51,7 +52,7 @@ class FactsDialog(QDialog):
             item = QListWidgetItem(" ".join(fact.words.split()), self.list)
             item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
             item.setCheckState(Qt.CheckState.Checked)
-            item.setToolTip(item.text())
+            item.setToolTip(plain_tip(item.text()))
         keep = QPushButton("Keep them", self)
         keep.setObjectName("factsKeepButton")
         keep.clicked.connect(self.reject)

@@ -22,8 +22,9 @@ LOOK_MILLISECONDS = 500
 class ConversationFeed(QObject):
     """Lives as long as its window; works between `attach` and `detach`."""
 
-    deleted = Signal(str)
+    deleted = Signal(str, str)  # its id, and that of the row that took its place; empty if none did
     restored = Signal(str)
+    can_undo_changed = Signal()
     failed = Signal(object)  # SophosError
     loaded = Signal()
 
@@ -46,6 +47,7 @@ class ConversationFeed(QObject):
         self._deletions.deleted.connect(self._on_deleted)
         self._deletions.restored.connect(self._on_restored)
         self._deletions.failed.connect(self.failed)
+        self._deletions.can_undo_changed.connect(self.can_undo_changed)
         connect_async(model.rename_requested, self._rename, owner, "rename conversation")
 
     async def attach(self, core: Core) -> None:
@@ -119,9 +121,19 @@ class ConversationFeed(QObject):
         """The program quits: what was deleted goes for good. Raises SophosError of the store."""
         await self._deletions.finish_all()
 
+    @property
+    def can_undo(self) -> bool:
+        """A deletion can be taken back."""
+        return self._deletions.can_undo
+
+    def undo(self) -> None:
+        """Take the newest deletion back."""
+        self._deletions.undo()
+
     def _on_deleted(self, conversation_id: str) -> None:
+        following = self._model.neighbour_of(conversation_id)
         self._model.remove(conversation_id)
-        self.deleted.emit(conversation_id)
+        self.deleted.emit(conversation_id, following)
 
     def _on_restored(self, conversation_id: str) -> None:
         self.mark_changed(conversation_id)

@@ -34,7 +34,7 @@ from sophos_desktop.shell.conversations.list_model import ConversationListModel,
 from sophos_desktop.shell.conversations.row_delegate import RowDelegate
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.fonts import role_font
-from sophos_desktop.shell.theme.icons import Mark, paint_mark
+from sophos_desktop.shell.theme.icons import Mark, mark_size, paint_mark
 from sophos_desktop.shell.theme.measures import MEASURES
 from sophos_desktop.shell.theme.type_scale import TYPE
 
@@ -282,15 +282,19 @@ class GroupedView(QListView):
         colour = QColor(self._theme.tokens.text_3)
         place = self.head_rect(group).adjusted(MEASURES.row_inset + MEASURES.row_padding, _HEAD_SHIFT, 0, 0)
         if group.name == PINNED:
-            box = QRectF(place.left(), place.center().y() - _PIN / 2 + 1, _PIN, _PIN)
+            side = mark_size(_PIN)
+            box = QRectF(place.left(), place.center().y() - side / 2 + 1, side, side)
             paint_mark(painter, Mark.PINNED, box, colour)
-            place.setLeft(place.left() + _PIN + 6)
+            place.setLeft(place.left() + side + 6)
         painter.setFont(self._head_font)
         painter.setPen(colour)
         painter.drawText(place, _LEFT, group.name)
 
     def _paint_nothing(self, painter: QPainter) -> None:
-        words = "No title holds that." if self._conversations.is_filtered else "No conversations yet."
+        if not self._conversations.is_known:
+            words = "Opening…"
+        else:
+            words = "No title holds that." if self._conversations.is_filtered else "No conversations yet."
         left = MEASURES.row_inset + MEASURES.row_padding
         painter.setFont(role_font(TYPE.interface))
         painter.setPen(QColor(self._theme.tokens.text_2))

@@ -15,6 +15,7 @@ from sophos_desktop.core.domain.run import RunStatus
 from sophos_desktop.foundation.clock import Clock, from_text
 from sophos_desktop.shell.conversations.groups import Group, grouped
 from sophos_desktop.shell.conversations.relative_time import relative_time
+from sophos_desktop.shell.widgets.plain_tip import plain_tip
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -49,6 +50,7 @@ class ConversationListModel(QAbstractListModel):
         self._all: dict[str, Conversation] = {}
         self._rows: list[Conversation] = []
         self._filter = ""
+        self._is_known = False
         self._groups: list[Group] | None = None
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 (Qt's signature)
@@ -60,8 +62,10 @@ class ConversationListModel(QAbstractListModel):
         if not index.isValid() or index.row() >= len(self._rows):
             return None
         conversation = self._rows[index.row()]
-        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole, Qt.ItemDataRole.ToolTipRole):
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole):
             return conversation.title
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain_tip(conversation.title)
         if role == Role.ID:
             return conversation.id
         if role == Role.TIME:
@@ -119,6 +123,16 @@ class ConversationListModel(QAbstractListModel):
         """What is known of a conversation."""
         return self._all.get(conversation_id)
 
+    def title_of(self, conversation_id: str | None) -> str:
+        """A conversation's title on one line; empty if it is not known."""
+        known = self._all.get(conversation_id or "")
+        return " ".join(known.title.split()) if known is not None else ""
+
+    @property
+    def is_known(self) -> bool:
+        """The list was read, be it empty."""
+        return self._is_known
+
     def row_of(self, conversation_id: str | None) -> QModelIndex:
         """Where a conversation stands; invalid if it is hidden or unknown."""
         for row, conversation in enumerate(self._rows):
@@ -126,9 +140,17 @@ class ConversationListModel(QAbstractListModel):
                 return self.index(row)
         return QModelIndex()
 
+    def neighbour_of(self, conversation_id: str) -> str:
+        """The id of the row below a conversation, or above the last one; empty if there is no other."""
+        row = self.row_of(conversation_id).row()
+        if row < 0 or len(self._rows) < 2:
+            return ""
+        return self._rows[row + 1 if row + 1 < len(self._rows) else row - 1].id
+
     def reset(self, conversations: Iterable[Conversation]) -> None:
         """Take the whole list."""
         self.beginResetModel()
+        self._is_known = True
         self._all = {conversation.id: conversation for conversation in conversations}
         self._sort()
         self.endResetModel()

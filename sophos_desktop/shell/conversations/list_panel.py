@@ -21,6 +21,8 @@ from sophos_desktop.shell.conversations.list_rail import ListRail
 from sophos_desktop.shell.conversations.row_delegate import RowDelegate
 from sophos_desktop.shell.conversations.undo_bar import UndoBar
 from sophos_desktop.shell.theme.follower import Theme
+from sophos_desktop.shell.theme.fonts import wide
+from sophos_desktop.shell.theme.icon_fit import IconFit
 from sophos_desktop.shell.theme.icons import Mark, icon
 from sophos_desktop.shell.theme.measures import MEASURES
 from sophos_desktop.shell.widgets.floating_menu import FloatingMenu
@@ -64,8 +66,8 @@ class ConversationPanel(QWidget):
         self._times.setInterval(_MINUTE)
         self._times.timeout.connect(model.refresh_times)
         self._times.start()
-        theme.changed.connect(self._fit_button)
-        self._fit_button()
+        IconFit(self.new_button, 18, theme, lambda: (theme.tokens.measures.field,) * 2)
+        theme.changed.connect(self._fit)
 
     def _make_parts(self) -> None:
         self.filter.setObjectName("conversationFilter")
@@ -78,7 +80,6 @@ class ConversationPanel(QWidget):
         self.new_button.setAccessibleName("New chat")
         self.new_button.setProperty("quiet", "true")
         self.new_button.setIcon(icon(Mark.NEW, self._theme, "text"))
-        self.new_button.setIconSize(QSize(18, 18))
         self.view.setObjectName("conversationList")
         self.view.setAccessibleName("Conversations")
         # Before the view hears of it: Qt makes a neighbour current when the current row is removed.
@@ -137,20 +138,16 @@ class ConversationPanel(QWidget):
         super().hideEvent(event)
         self.undo_room_changed.emit()
 
-    def _fit_button(self) -> None:
-        side = self._theme.tokens.measures.field
-        self.new_button.setFixedSize(side, side)
-
     def _fit(self) -> None:
         if self.is_rail:
-            self.setFixedWidth(MEASURES.rail_width - 1)  # the splitter's line is the last pixel
+            self.setFixedWidth(wide(MEASURES.rail_width) - 1)  # the splitter's line is the last pixel
         else:
-            self.setMinimumWidth(MEASURES.list_narrowest - 1)
-            self.setMaximumWidth(MEASURES.list_widest - 1)
+            self.setMinimumWidth(wide(MEASURES.list_narrowest) - 1)
+            self.setMaximumWidth(wide(MEASURES.list_widest) - 1)
 
     def sizeHint(self) -> QSize:
         """The width of the look."""
-        return QSize(MEASURES.list_width - 1, 400)
+        return QSize(wide(MEASURES.list_width) - 1, 400)
 
     def add_actions(self, new_chat: QAction, *of_rows: QAction) -> None:
         """`of_rows` work by key and by right click while the list has the focus."""

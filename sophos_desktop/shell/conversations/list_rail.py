@@ -9,11 +9,14 @@ from PySide6.QtWidgets import QFrame, QToolButton, QVBoxLayout, QWidget
 
 from sophos_desktop.shell.conversations.list_model import ConversationListModel, Role, RowState
 from sophos_desktop.shell.theme.follower import Theme
+from sophos_desktop.shell.theme.fonts import wide
+from sophos_desktop.shell.theme.icon_fit import IconFit
 from sophos_desktop.shell.theme.icons import Mark, icon
 from sophos_desktop.shell.theme.measures import MEASURES
 from sophos_desktop.shell.widgets.foldaway import Foldaway
 
-_BUTTON = QSize(40, 32)
+_SIDE = 32  # so that the focus ring is not cut off by the rail's edges
+_COUNT_WIDTH = 38
 _COUNTED = {
     RowState.WAITING: ("waiting", Mark.WAITING, "warning", "Conversations that wait for you"),
     RowState.RUNNING: ("running", Mark.RUNNING, "accent", "Conversations that are running"),
@@ -44,37 +47,38 @@ class ListRail(Foldaway):
         column.setContentsMargins(4, 8, 3, 8)
         column.setSpacing(4)
         for part in (new, search):
-            column.addWidget(part)
+            column.addWidget(part, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addSpacing(3)
         column.addWidget(line, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addSpacing(3)
         self._counts: dict[RowState, QToolButton] = {}
         for state, (name, mark, colour, words) in _COUNTED.items():
-            button = self._button(f"rail{name.capitalize()}", words, mark, colour, 14)
+            button = self._button(f"rail{name.capitalize()}", words, mark, colour, 14, _COUNT_WIDTH)
             button.setProperty("count", name)
             button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
             button.clicked.connect(lambda _checked=False, state=state: self._choose_first(state))
             button.hide()
-            column.addWidget(button)
+            column.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
             self._counts[state] = button
         column.addStretch(1)
         for changed in (model.modelReset, model.dataChanged, model.rowsInserted, model.rowsRemoved):
             changed.connect(self._count)
 
-    def _button(self, name: str, words: str, mark: Mark, colour: str, size: int) -> QToolButton:
+    def _button(
+        self, name: str, words: str, mark: Mark, colour: str, size: int, width: int = _SIDE
+    ) -> QToolButton:
         button = QToolButton(self.inside)
         button.setObjectName(name)
         button.setAccessibleName(words)
         button.setToolTip(words)
         button.setProperty("quiet", "true")
-        button.setFixedSize(_BUTTON)
         button.setIcon(icon(mark, self._theme, colour))
-        button.setIconSize(QSize(size, size))
+        IconFit(button, size, self._theme, lambda: (wide(width), wide(_SIDE)))
         return button
 
     def sizeHint(self) -> QSize:
         """The rail's width."""
-        return QSize(MEASURES.rail_width, 200)
+        return QSize(wide(MEASURES.rail_width), 200)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Count what changed while nobody looked."""

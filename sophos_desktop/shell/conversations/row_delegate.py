@@ -10,14 +10,14 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem,
 from sophos_desktop.shell.conversations.list_model import Role, RowState
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.fonts import role_font
-from sophos_desktop.shell.theme.icons import Mark, paint_mark
+from sophos_desktop.shell.theme.icons import Mark, mark_size, paint_mark
 from sophos_desktop.shell.theme.measures import MEASURES
 from sophos_desktop.shell.theme.type_scale import TYPE
 
 _RIGHT_PADDING = 8
 _GAP = 8
-_MARK = 16
-_MARK_GAP = 3
+_MARK = 14
+_MARK_GAP = 4
 _TITLE_NEEDS = 96  # below it the state keeps its mark and gives up its word
 _LOOKS = {
     RowState.RUNNING: (Mark.RUNNING, "accent"),
@@ -109,16 +109,16 @@ class RowDelegate(QStyledItemDelegate):
         colour = QColor(getattr(tokens, colour_name))
         font = self._time_font if mark is None else self._word_font
         words = state.value if mark is not None else time
-        width = QFontMetrics(font).horizontalAdvance(words)
-        if mark is not None and inside.width() - width - _MARK - _MARK_GAP - _GAP < _TITLE_NEEDS:
+        width, side = QFontMetrics(font).horizontalAdvance(words), mark_size(_MARK)
+        if mark is not None and inside.width() - width - side - _MARK_GAP - _GAP < _TITLE_NEEDS:
             words, width = "", -_MARK_GAP
         painter.setFont(font)
         painter.setPen(colour)
         painter.drawText(inside, _RIGHT, words)
         if mark is None:
             return width
-        left = inside.left() + inside.width() - width - _MARK - _MARK_GAP
-        top = inside.top() + (inside.height() - _MARK) / 2
+        left = inside.left() + inside.width() - width - side - _MARK_GAP
+        top = inside.top() + (inside.height() - side) / 2
         turned = self.turned_degrees if state is RowState.RUNNING else 0.0
-        paint_mark(painter, mark, QRectF(left, top, _MARK, _MARK), colour, turned)
-        return width + _MARK + _MARK_GAP
+        paint_mark(painter, mark, QRectF(left, top, side, side), colour, turned)
+        return width + side + _MARK_GAP

@@ -4,7 +4,7 @@ Invariant: it decides nothing and keeps no time; its countdown is told to the ey
 reader is not talked at each second.
 """
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.fonts import row_height
+from sophos_desktop.shell.theme.icon_fit import IconFit
 from sophos_desktop.shell.theme.icons import Mark, icon
 from sophos_desktop.shell.theme.measures import MEASURES
 from sophos_desktop.shell.theme.type_scale import TYPE
@@ -61,7 +62,6 @@ class UndoBar(Foldaway):
         self.close_button.setObjectName("undoFactsKeep")
         self.close_button.setAccessibleName("Leave them in the memory")
         self.close_button.setToolTip("Leave them in the memory")
-        self.close_button.setIconSize(QSize(_ICON, _ICON))
         self.close_button.setIcon(icon(Mark.CLOSE, theme, "on_tip"))
         self.close_button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.close_button.clicked.connect(lambda: self.facts_closed.emit())
@@ -74,6 +74,7 @@ class UndoBar(Foldaway):
         self._column.setSpacing(4)
         self._column.addWidget(self._deletion)
         self._column.addWidget(self._facts)
+        IconFit(self.close_button, _ICON, theme, lambda: (theme.tokens.measures.icon_button_in_bar,) * 2)
         theme.changed.connect(self._on_theme_changed)
         self._on_theme_changed()
         self._fit()
@@ -124,10 +125,8 @@ class UndoBar(Foldaway):
 
     def _on_theme_changed(self) -> None:
         """Sizes; colours and type are in the window's style sheet, so that it is polished once."""
-        measures = self._theme.tokens.measures
         for row in (self._deletion, self._facts):
             row.setFixedHeight(row_height(_HEIGHT, TYPE.small))
-        self.close_button.setFixedSize(measures.icon_button_in_bar, measures.icon_button_in_bar)
 
 
 def _button(parent: QWidget, name: str, text: str) -> QPushButton:

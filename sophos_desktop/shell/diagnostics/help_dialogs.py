@@ -20,7 +20,11 @@ files and can be replaced.
 It is built on LangGraph, LangChain and the Model Context Protocol SDK (MIT), SQLAlchemy (MIT), SQLite \
 (public domain), httpx (BSD), pydantic (MIT) and llama.cpp (MIT)."""
 
-_KEYS_OF_TEXT = (("Send the message", "Enter"), ("Break the line", "Shift+Enter"))
+_KEYS_OF_TEXT = (
+    ("Send the message", "Enter"),
+    ("Break the line", "Shift+Enter"),
+    ("Read a message with a caret", "F7"),
+)
 
 
 class KeyboardDialog(PlainDialog):

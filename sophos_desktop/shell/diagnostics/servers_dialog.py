@@ -26,6 +26,7 @@ from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.fonts import code_font
 from sophos_desktop.shell.theme.tokens import CODE_SIZE
 from sophos_desktop.shell.widgets.plain_dialog import PlainDialog
+from sophos_desktop.shell.widgets.plain_tip import plain_tip
 from sophos_desktop.shell.widgets.shapes import Shape, shape_icon
 
 _TRUST = "Trust"
@@ -120,7 +121,7 @@ class ServersDialog(PlainDialog):
             shape, colour = _LOOKS[status.state]
             icon = shape_icon(shape, 14, getattr(self._theme.tokens, colour), self.devicePixelRatioF())
             item = QListWidgetItem(icon, f"{status.name}  ·  {status.state.value}")
-            item.setToolTip(status.reason)
+            item.setToolTip(plain_tip(status.reason))
             self._list.addItem(item)
         self._list.setCurrentRow(min(row, len(statuses) - 1))
         self._list.blockSignals(False)

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QStandardPaths, Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
 
 from sophos_desktop.core.domain.errors import SophosError
@@ -17,6 +17,7 @@ from sophos_desktop.foundation.tasks import TaskOwner
 from sophos_desktop.shell.facade import Core
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.widgets.banner import Banner
+from sophos_desktop.shell.widgets.file_places import proposed_name, start_folder
 from sophos_desktop.shell.widgets.shapes import Shape
 from sophos_desktop.shell.widgets.words import breakable
 
@@ -58,14 +59,14 @@ class ExportFlow(QObject):
         """True while files are written."""
         return self._task is not None
 
-    def ask_for_file(self, conversation_id: str, kind: ExportFormat) -> None:
-        """Ask where one conversation goes, then write it there."""
+    def ask_for_file(self, conversation_id: str, kind: ExportFormat, title: str) -> None:
+        """Ask where one conversation goes, then write it there; `title` gives the name that is proposed."""
         dialog = self._dialog(_TITLES[kind])
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setFileMode(QFileDialog.FileMode.AnyFile)
         dialog.setNameFilter(_FILTERS[kind])
         dialog.setDefaultSuffix(kind.value)
-        dialog.selectFile(kind.file_name(conversation_id))
+        dialog.selectFile(kind.file_name(proposed_name(title, conversation_id)))
         dialog.fileSelected.connect(lambda path: self.write([conversation_id], Path(path), kind))
         dialog.open()
 
@@ -78,8 +79,7 @@ class ExportFlow(QObject):
         dialog.open()
 
     def _dialog(self, title: str) -> QFileDialog:
-        documents = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
-        dialog = QFileDialog(self._window, title, documents)
+        dialog = QFileDialog(self._window, title, start_folder())
         dialog.setObjectName("exportDialog")
         dialog.finished.connect(dialog.deleteLater)
         return dialog

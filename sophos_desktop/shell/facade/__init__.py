@@ -11,10 +11,11 @@ from typing import Any, Protocol
 
 from sophos_desktop.core.domain.call_records import CallRecord
 from sophos_desktop.core.domain.conversation import Attachment, AttachmentRef, Conversation, Message
+from sophos_desktop.core.domain.drafts import Draft
 from sophos_desktop.core.domain.events import Notice, RunEvent
 from sophos_desktop.core.domain.exports import ExportFormat
 from sophos_desktop.core.domain.queued import Queued
-from sophos_desktop.core.domain.run import RunRecord
+from sophos_desktop.core.domain.run import LeftFailure, RunRecord
 from sophos_desktop.core.domain.specs import EngineChoice, EngineKind, EngineStatus, ServerStatus, ToolResult
 from sophos_desktop.core.domain.trust import Trust
 from sophos_desktop.foundation.paths import AppPaths
@@ -98,6 +99,9 @@ class Conversations(Deletions, Protocol):
     async def runs(self, conversation_id: str) -> Sequence[RunRecord]:
         """All runs, oldest first."""
 
+    async def left_failures(self, conversation_id: str) -> Sequence[LeftFailure]:
+        """The runs that failed and were not resumed before the next message, oldest first."""
+
     async def trace(self, run_id: str, after_seq: int = 0) -> Sequence[Mapping[str, Any]]:
         """The stored events of a run with a higher number, as JSON. Raises SophosError NOT_FOUND."""
 
@@ -116,11 +120,12 @@ class Conversations(Deletions, Protocol):
     async def delete(self, conversation_id: str) -> None:
         """Raises SophosError SESSION_IN_PROGRESS."""
 
-    async def save_draft(self, conversation_id: str | None, text: str) -> None:
-        """Keep what the composer holds. None: the chat that does not exist yet."""
+    async def save_draft(self, conversation_id: str | None, text: str, *, seen: str | None = None) -> Draft:
+        """Keep what the composer holds. None: the chat that does not exist yet. `seen`: the shared draft that
+        `text` was made from; if it says something else by now, that stays and `text` is kept beside it."""
 
-    async def draft(self, conversation_id: str | None) -> str:
-        """What was kept, or nothing."""
+    async def draft_here(self, conversation_id: str | None) -> Draft:
+        """What was kept for this window, and what all windows share."""
 
     async def app_state(self, key: str) -> str | None:
         """A value of the window's own state."""

@@ -13,6 +13,7 @@ from sophos_desktop.shell.preferences.fields import (
     source_words,
     value_text,
 )
+from sophos_desktop.shell.widgets.still_combo import StillComboBox
 
 _EDITOR_WIDTH = 280
 
@@ -63,7 +64,7 @@ class SettingField(QWidget):
         column.addWidget(self._note)
 
     def _make_combo(self) -> QComboBox:
-        combo = self._combo = QComboBox(self)
+        combo = self._combo = StillComboBox(self)
         for text, words in self._words.choices:
             combo.addItem(words, text)
         combo.view().setAccessibleName(self._words.label)

@@ -40,6 +40,11 @@ def row_height(measure: int, role: TypeRole = TYPE.interface) -> int:
     return grown(measure, role.size, interface_scale())
 
 
+def wide(measure: int) -> int:
+    """The width of a part of the window that holds the interface's type, never less than at 100 %."""
+    return round(measure * max(1.0, interface_scale()))
+
+
 def role_font(role: TypeRole) -> QFont:
     """The font of a role (one of `TYPE`) at the interface's size."""
     weight = QFont.Weight(role.weight)

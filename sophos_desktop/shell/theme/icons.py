@@ -16,6 +16,7 @@ from PySide6.QtGui import QColor, QIcon, QIconEngine, QPainter, QPixmap, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
 from sophos_desktop.foundation.resources import resource
+from sophos_desktop.shell.theme.fonts import interface_scale
 from sophos_desktop.shell.theme.tokens import Tokens
 
 _SHIPPED_STROKE = b'stroke-width="2"'
@@ -112,6 +113,11 @@ class HasTokens(Protocol):
 def _svg(mark: Mark) -> bytes:
     text = resource(f"icons/{mark.value}.svg").read_bytes()
     return text.replace(_SHIPPED_STROKE, _STROKE)
+
+
+def mark_size(size: int) -> int:
+    """What an icon of `size` pixels at 100 % measures beside the interface's type now, in pixels."""
+    return max(1, round(size * interface_scale()))
 
 
 def paint_mark(

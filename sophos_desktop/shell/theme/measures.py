@@ -28,6 +28,7 @@ class Measures:
     meter: int = 6
     button: int = 32
     button_in_row: int = 28
+    send: int = 32
     button_padding: int = 12
     button_padding_in_row: int = 10
     button_radius: int = 6
@@ -98,6 +99,7 @@ class Measures:
             name: grown(getattr(self, name), TYPE.interface.size, interface) for name in _OF_INTERFACE.split()
         }
         made |= {name: grown(getattr(self, name), TYPE.small.size, interface) for name in _OF_SMALL.split()}
+        made["send"] = max(self.send, round(self.send * interface))  # a square with nothing but its icon
         made["group_head"] = grown(self.group_head, TYPE.group_head.size, interface)
         made |= {name: round(getattr(self, name) * reading) for name in _OF_COLUMN.split()}
         return replace(self, **made)

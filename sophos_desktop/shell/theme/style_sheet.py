@@ -37,14 +37,14 @@ def _buttons(t: Tokens) -> str:
     return f"""
 QPushButton, QToolButton {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.border_strong};
   border-radius: {m.button_radius}px; font-weight: {t.type.name.weight}; }}
-QPushButton {{ padding: 0 {m.button_padding - 1}px; min-height: {inner}px; }}
+QPushButton {{ padding: 0 {m.button_padding}px; min-height: {inner}px; }}
 QToolButton {{ padding: 3px {m.button_padding_in_row - 1}px; }}
 QPushButton:hover, QToolButton:hover {{ background: {t.hover}; }}
 QPushButton:pressed, QToolButton:pressed {{ background: {t.pressed}; }}
 QPushButton:disabled, QToolButton:disabled {{ background: {t.window}; color: {t.disabled};
   border-color: {t.border}; }}
 Banner QPushButton, QPushButton[row="true"] {{ min-height: {inner_in_row}px;
-  padding: 0 {m.button_padding_in_row - 1}px; }}
+  padding: 0 {m.button_padding_in_row}px; }}
 QPushButton[primary="true"] {{ background: {t.accent}; color: {t.on_accent}; border-color: {t.accent}; }}
 QPushButton[primary="true"]:hover {{ background: {t.accent_hover}; border-color: {t.accent_hover}; }}
 QPushButton[primary="true"]:pressed {{ background: {t.accent_pressed}; border-color: {t.accent_pressed}; }}

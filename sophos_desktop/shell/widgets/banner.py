@@ -3,7 +3,7 @@
 Invariant: a banner that says nothing is not on the screen; its whole text is its accessible name.
 """
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -19,7 +19,8 @@ from PySide6.QtWidgets import (
 
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.fonts import code_font
-from sophos_desktop.shell.theme.icons import icon
+from sophos_desktop.shell.theme.icon_fit import IconFit
+from sophos_desktop.shell.theme.icons import icon, mark_size
 from sophos_desktop.shell.theme.measures import MEASURES
 from sophos_desktop.shell.theme.type_scale import TYPE
 from sophos_desktop.shell.widgets.announcing import announce
@@ -106,9 +107,8 @@ class Banner(Foldaway):
         button = QToolButton(self.inside)
         button.setObjectName(self.objectName() + "Close")
         button.setProperty("quiet", "true")
-        button.setFixedSize(MEASURES.icon_button, MEASURES.icon_button)
         button.setIcon(icon(Shape.CLOSE, self._theme))
-        button.setIconSize(QSize(16, 16))
+        IconFit(button, 16, self._theme, lambda: (self._theme.tokens.measures.icon_button,) * 2)
         button.setAccessibleName("Close this message")
         button.setToolTip("Close")
         button.clicked.connect(self._on_close_clicked)
@@ -132,7 +132,8 @@ class Banner(Foldaway):
             label.setVisible(bool(words))
         self._head.setVisible(bool(title or code))
         before = self.accessibleName() if self.isVisible() else ""
-        words = ". ".join(part for part in (title, text, code) if part)
+        parts = [part for part in (title, text, code) if part]
+        words = ". ".join((*(part.rstrip(".") for part in parts[:-1]), *parts[-1:]))
         self.setAccessibleName(words)
         self._arrange()
         self.show()
@@ -174,7 +175,8 @@ class Banner(Foldaway):
         margins = self._row.contentsMargins()
         buttons = [part for part in self.inside.findChildren(QAbstractButton) if not part.isHidden()]
         beside = sum(part.sizeHint().width() + self._row.spacing() for part in buttons)
-        return margins.left() + margins.right() + MEASURES.banner_icon + self._row.spacing() + beside
+        mark = mark_size(MEASURES.banner_icon) + self._row.spacing()
+        return margins.left() + margins.right() + mark + beside
 
     @property
     def title(self) -> str:
@@ -197,5 +199,5 @@ class Banner(Foldaway):
 
     def _on_theme_changed(self) -> None:
         colour = getattr(self._theme.tokens, _TONE_COLOURS[self._tone])
-        pixmap = shape_pixmap(self._shape, MEASURES.banner_icon, colour, self.devicePixelRatioF())
+        pixmap = shape_pixmap(self._shape, mark_size(MEASURES.banner_icon), colour, self.devicePixelRatioF())
         self._icon.setPixmap(pixmap)

@@ -7,6 +7,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
+from sophos_desktop.shell.widgets.plain_tip import plain_tip
+
 
 class ElidedLabel(QLabel):
     """Takes the width that is left over."""
@@ -22,7 +24,7 @@ class ElidedLabel(QLabel):
     def say(self, text: str) -> None:
         """Show as much of `text` as fits."""
         self.whole = text
-        self.setToolTip(text)
+        self.setToolTip(plain_tip(text))
         self.setAccessibleName(text)
         self._elide()
 

@@ -1,12 +1,11 @@
 """A small button that shows and hides a part of the window."""
 
-from PySide6.QtCore import QSize
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from sophos_desktop.shell.theme.follower import Theme
+from sophos_desktop.shell.theme.icon_fit import IconFit
 from sophos_desktop.shell.theme.icons import icon
-from sophos_desktop.shell.theme.measures import MEASURES
 from sophos_desktop.shell.widgets.shapes import Shape
 
 _ICON = 16
@@ -25,8 +24,7 @@ class PaneButton(QToolButton):
         self.setProperty("quiet", "true")
         self.setCheckable(True)
         self.setChecked(action.isChecked())
-        self.setFixedSize(MEASURES.toggle, MEASURES.toggle)
         self.setIcon(icon(shape, theme, "text"))
-        self.setIconSize(QSize(_ICON, _ICON))
+        IconFit(self, _ICON, theme, lambda: (theme.tokens.measures.toggle,) * 2)
         self.clicked.connect(action.trigger)
         action.toggled.connect(self.setChecked)

@@ -6,8 +6,10 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.fonts import role_font
+from sophos_desktop.shell.theme.icons import mark_size
 from sophos_desktop.shell.theme.measures import MEASURES
 from sophos_desktop.shell.theme.type_scale import TYPE
+from sophos_desktop.shell.widgets.plain_tip import plain_tip
 from sophos_desktop.shell.widgets.shapes import Shape, shape_pixmap
 
 _MARK = 14
@@ -29,6 +31,7 @@ class StatusItem(QWidget):
         self._full = ""
         self._short = ""
         self._is_short = False
+        self._is_wanted = self._has_room = True
         self._icon = QLabel(self)
         self._words = QLabel(self)
         self._words.setTextFormat(Qt.TextFormat.PlainText)
@@ -38,7 +41,7 @@ class StatusItem(QWidget):
         self.row.setSpacing(6)
         self.row.addWidget(self._icon)
         self.row.addWidget(self._words)
-        theme.changed.connect(self._paint_icon)
+        theme.changed.connect(self._on_theme_changed)
 
     @property
     def is_short(self) -> bool:
@@ -67,7 +70,7 @@ class StatusItem(QWidget):
         self._short = text if short is None else short
         self._words.setProperty("tone", tone)
         self._words.style().polish(self._words)
-        self.setToolTip(reason)
+        self.setToolTip(plain_tip(reason))
         self.setAccessibleName(f"{self._label}: {text}")
         self.setAccessibleDescription(reason)
         self._shape = shape
@@ -83,11 +86,36 @@ class StatusItem(QWidget):
 
     def width_of(self, *, is_short: bool) -> int:
         """How wide it would be with these words, in pixels; 0 if it is hidden."""
-        if self.isHidden():
+        if not self._is_wanted:
             return 0
         advance = self._words.fontMetrics().horizontalAdvance
         wanted = advance(self._short if is_short else self._full)
         return self.sizeHint().width() - advance(self._words.text()) + wanted
+
+    @property
+    def is_wanted(self) -> bool:
+        """It has something to say."""
+        return self._is_wanted
+
+    @property
+    def has_room(self) -> bool:
+        """The bar has room for it."""
+        return self._has_room
+
+    def setVisible(self, visible: bool) -> None:  # noqa: FBT001 (Qt's own signature)
+        """Shown where there is room for it, else once there is."""
+        self._is_wanted = visible
+        super().setVisible(visible and self._has_room)
+
+    def give_room(self, *, has_room: bool) -> None:
+        """Whether the bar has room for it at all."""
+        if has_room != self._has_room:
+            self._has_room = has_room
+            super().setVisible(self._is_wanted and has_room)
+
+    def _on_theme_changed(self) -> None:
+        self._words.setFont(role_font(TYPE.small))
+        self._paint_icon()
 
     def _write(self) -> None:
         self._words.setText(self._short if self._is_short else self._full)
@@ -96,10 +124,11 @@ class StatusItem(QWidget):
         self._icon.setVisible(self._shape is not None)
         if self._shape is not None:
             colour = getattr(self._theme.tokens, self._colour)
-            size = _DOT * 12 // 8 if self._shape in _DOTS else _MARK
+            dot = mark_size(_DOT)
+            size = dot * 12 // 8 if self._shape in _DOTS else mark_size(_MARK)
             pixmap = shape_pixmap(self._shape, size, colour, self.devicePixelRatioF())
             if self._shape in _DOTS:
-                spare = round((size - _DOT) / 2 * pixmap.devicePixelRatioF())
+                spare = round((size - dot) / 2 * pixmap.devicePixelRatioF())
                 pixmap = pixmap.copy(pixmap.rect().adjusted(spare, spare, -spare, -spare))
             self._icon.setPixmap(pixmap)
 
@@ -147,8 +176,12 @@ class _Bar(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._part = 0.0
-        self.setFixedSize(MEASURES.meter_width, MEASURES.meter)
-        theme.changed.connect(self.update)
+        theme.changed.connect(self._fit)
+        self._fit()
+
+    def _fit(self) -> None:
+        self.setFixedSize(mark_size(MEASURES.meter_width), mark_size(MEASURES.meter))
+        self.update()
 
     def set_part(self, part: float) -> None:
         """From 0 to 1."""

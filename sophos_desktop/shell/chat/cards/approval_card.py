@@ -34,16 +34,18 @@ from sophos_desktop.shell.chat.cards.fields import ArgumentsField, ReasonField
 from sophos_desktop.shell.chat.cards.json_colours import JsonColours
 from sophos_desktop.shell.facade import PendingDecision
 from sophos_desktop.shell.theme.follower import Theme
-from sophos_desktop.shell.theme.fonts import role_font
+from sophos_desktop.shell.theme.fonts import role_font, role_line
 from sophos_desktop.shell.theme.icons import Mark
 from sophos_desktop.shell.theme.type_scale import TYPE
-from sophos_desktop.shell.transcript.cards.parts import MarkView
+from sophos_desktop.shell.transcript.cards.parts import MarkView, in_lines
 from sophos_desktop.shell.transcript.drawable_text import escaped
 from sophos_desktop.shell.widgets.words import breakable
 
 CHECK_MILLISECONDS = 200
 _MOST_LINES = 12
 _SMALL_MARK = 14
+_OVER_LABEL = 4
+_RAISED = 1  # HTML sets letters at the foot of a line
 
 
 class ApprovalCard(Card):
@@ -90,18 +92,21 @@ class ApprovalCard(Card):
         self._field.setAccessibleDescription(
             f"What {self.question.tool} of {self.question.server} would get, as JSON; it can be changed"
         )
-        self._verdict_mark = MarkView(Mark.NOTICE, "text_2", _SMALL_MARK, self.theme, self.body)
+        self._verdict_mark = MarkView(
+            Mark.NOTICE, "text_2", _SMALL_MARK, self.theme, self.body, beside=TYPE.small
+        )
         self._verdict = self.label(CHECKING, "small")
         self._verdict.setObjectName("approvalVerdict")
         self._verdict_box = QWidget(self.body)
         verdict = QHBoxLayout(self._verdict_box)
         verdict.setContentsMargins(0, 0, 0, 0)
-        verdict.setSpacing(6)
+        verdict.setSpacing(4)
         verdict.addWidget(self._verdict_mark, 0, Qt.AlignmentFlag.AlignTop)
         verdict.addWidget(self._verdict, 1)
         self._over_field = QHBoxLayout()
         self._over_field.addWidget(label, 1)
         self._over_field.addWidget(self._verdict_box)
+        self.lines.addSpacing(_OVER_LABEL)
         self.lines.addLayout(self._over_field)
         self.lines.addWidget(self._field)
         self.fields.append(self._field)
@@ -110,12 +115,13 @@ class ApprovalCard(Card):
             self._asking.append(reason)
 
     def _make_address(self) -> None:
-        self._globe = MarkView(Mark.WEB, "text_2", _SMALL_MARK, self.theme, self.body)
+        self._globe = MarkView(Mark.WEB, "text_2", _SMALL_MARK, self.theme, self.body, beside=TYPE.code)
         self._address = QLabel(self.body)
         self._address.setObjectName("approvalAddress")
         self._address.setTextFormat(Qt.TextFormat.RichText)
-        self._address.setProperty("part", "note")
+        self._address.setProperty("part", "address")
         self._address.setWordWrap(True)
+        self._address.setContentsMargins(0, -_RAISED, 0, _RAISED)
         row = QHBoxLayout()
         row.setSpacing(8)
         row.addWidget(self._globe, 0, Qt.AlignmentFlag.AlignTop)
@@ -152,6 +158,7 @@ class ApprovalCard(Card):
     def _connect(self) -> None:
         self._field.textChanged.connect(self._on_edited)
         self._field.left.connect(self.allow_once.setFocus)
+        self.theme.changed.connect(self._show_state)
         self._timer.timeout.connect(self._on_check)
         self.allow_once.clicked.connect(lambda: self._allow(always=False))
         self.allow_always.clicked.connect(lambda: self._allow(always=True))
@@ -260,7 +267,9 @@ class ApprovalCard(Card):
         self._address.setVisible(is_shown)
         if address is not None:
             parts = [html.escape(breakable(part)) for part in (address.before, address.host, address.after)]
-            self._address.setText(f"{parts[0]}<span style='font-weight: 600'>{parts[1]}</span>{parts[2]}")
+            host = f"<span style='font-weight: 600; color: {self.theme.tokens.text}'>{parts[1]}</span>"
+            line = role_line(TYPE.code)
+            self._address.setText(in_lines(f"{parts[0]}{host}{parts[2]}", line))
             self._address.setAccessibleName(address.whole)
 
     # The answer

@@ -9,8 +9,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QMoveEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QKeyEvent, QMoveEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QSizePolicy,
+    QSpacerItem,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from sophos_desktop.core.domain.ports import DecisionKind
 from sophos_desktop.shell.chat.cards.card_words import wants_to_run
@@ -20,19 +29,30 @@ from sophos_desktop.shell.chat.cards.wrapping_row import WrappingRow
 from sophos_desktop.shell.facade import PendingDecision
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.fonts import role_font, row_height
-from sophos_desktop.shell.theme.icons import Mark, icon
-from sophos_desktop.shell.theme.type_scale import TYPE
-from sophos_desktop.shell.transcript.cards.parts import MarkView
+from sophos_desktop.shell.theme.icons import Mark, icon, mark_size
+from sophos_desktop.shell.theme.type_scale import TYPE, TypeRole
+from sophos_desktop.shell.transcript.cards.parts import LinedLabel, MarkView
+from sophos_desktop.shell.transcript.cards.tool_head import mark_left
 from sophos_desktop.shell.transcript.drawable_text import drawable_code
 from sophos_desktop.shell.transcript.transcript_model import TranscriptMessage
 
 __all__ = ["Answer", "Card", "MarkView", "Typed", "set_property"]
 
 _HEAD = 36
-_CHEVRON, _MARK = 14, 16
+_CHEVRON, _MARK, _STATE = 14, 16, 14
+_HEAD_GAP, _HEAD_LEFT, _STATE_GAP = 8, 5, 3
 _BY_TAB = Qt.FocusPolicy.TabFocus
 _LINE = 1
-_LEFT, _TOP, _RIGHT, _BOTTOM = 30, 10, 12, 12
+_TOP, _RIGHT, _BOTTOM = 10, 12, 12
+_LINE_GAP = 4
+_OVER_BUTTONS = 12
+_ROLES = {
+    "question": TYPE.title,
+    "tool": TYPE.tool_name,
+    "state": TYPE.small,
+    "small": TYPE.small,
+    "problem": TYPE.small,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +114,8 @@ class Card(QFrame):
         self.setAccessibleDescription(question.reason)
         self.body = QWidget(self)
         self.lines = QVBoxLayout(self.body)
-        self.lines.setContentsMargins(_LEFT, _TOP, _RIGHT, _BOTTOM)
-        self.lines.setSpacing(6)
+        self.lines.setSpacing(_LINE_GAP)
+        self.over_buttons = QSpacerItem(0, _OVER_BUTTONS - _LINE_GAP)
         self._head = self._make_head(*state)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)  # the line of the style sheet is around it
@@ -131,9 +151,11 @@ class Card(QFrame):
 
     def heightForWidth(self, width: int) -> int:
         """Of what is shown of it."""
+        before = [field.minimumHeight() for field in self.fields]
         for field in self.fields:
-            field.lay_out_for(width - 2 * _LINE - _LEFT - _RIGHT)
-        self._column.invalidate()
+            field.lay_out_for(width - 2 * _LINE - mark_left() - _RIGHT)
+        if before != [field.minimumHeight() for field in self.fields]:
+            self._column.invalidate()  # which has the view measure again: never without a reason
         if self._column.hasHeightForWidth():
             return self._column.totalHeightForWidth(width)
         return self._column.totalSizeHint().height()
@@ -145,30 +167,28 @@ class Card(QFrame):
         self._chevron = QToolButton(head)
         self._chevron.setObjectName(self.objectName() + "Fold")
         self._chevron.setProperty("quiet", "true")
-        self._chevron.setFixedSize(20, 24)
-        self._chevron.setIconSize(QSize(_CHEVRON, _CHEVRON))
         self._chevron.clicked.connect(self._on_fold)
         tool = self.label(drawable_code(self.question.tool), "tool", head)
         tool.setFont(role_font(TYPE.tool_name))
         row = QHBoxLayout(head)
-        row.setContentsMargins(5, 0, 12, 0)
-        row.setSpacing(8)
+        row.setContentsMargins(_HEAD_LEFT, 2 * _LINE, _RIGHT, 0)  # the line below is no part of the middle
+        row.setSpacing(_HEAD_GAP)
         row.addWidget(self._chevron)
+        row.addSpacing(_HEAD_LEFT - _HEAD_GAP)  # the button is wider than its icon
         row.addWidget(MarkView(Mark.TOOL, "text_2", _MARK, self.theme, head))
         row.addWidget(self.label(drawable_code(self.question.server), "server", head))
         row.addWidget(tool)
         row.addStretch(1)
-        row.addWidget(MarkView(mark, "warning", _MARK, self.theme, head))
-        row.addSpacing(-4)
+        row.addWidget(MarkView(mark, "warning", _STATE, self.theme, head))
+        row.addSpacing(_STATE_GAP - _HEAD_GAP)
         row.addWidget(self.label(word, "state", head))
         return head
 
     def label(self, text: str, part: str, parent: QWidget | None = None) -> QLabel:
         """Plain words in a role of the card."""
-        made = QLabel(text, parent or self.body)
+        role: TypeRole = _ROLES.get(part, TYPE.interface)
+        made = LinedLabel(text, role, self.theme, parent or self.body)
         made.setProperty("part", part)
-        made.setTextFormat(Qt.TextFormat.PlainText)
-        made.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         return made
 
     def button(self, name: str, text: str, description: str, *, primary: bool = False) -> CarefulButton:
@@ -189,7 +209,7 @@ class Card(QFrame):
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         holder.setSizePolicy(policy)
-        self.lines.addSpacing(2)
+        self.lines.addSpacerItem(self.over_buttons)
         self.lines.addWidget(holder)
         return row
 
@@ -243,6 +263,13 @@ class Card(QFrame):
     def take_focus(self) -> None:
         """The person comes here from the question before; nothing decides at once."""
         self._chevron.setFocus(Qt.FocusReason.TabFocusReason)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """What a part of it leaves is not for the text around it. Enter folds as the space bar does."""
+        is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if is_enter and not event.isAutoRepeat() and self._chevron.hasFocus():
+            self._chevron.click()
+        event.accept()
 
     # Its place
 
@@ -300,4 +327,8 @@ class Card(QFrame):
 
     def _on_theme_changed(self) -> None:
         self._head.setFixedHeight(row_height(_HEAD))
+        side = mark_size(_CHEVRON)
+        self._chevron.setIconSize(QSize(side, side))
+        self._chevron.setFixedSize(side + 6, side + 10)
+        self.lines.setContentsMargins(mark_left(), _TOP, _RIGHT, _BOTTOM)
         self.updateGeometry()

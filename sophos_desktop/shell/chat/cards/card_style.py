@@ -21,23 +21,25 @@ Card {{ background: {t.raised}; border: 1px solid {t.warning_line};
 Card QLabel {{ background: transparent; border: none; color: {t.text}; }}
 Card QLabel[part="server"] {{ color: {t.text_2}; }}
 Card QLabel[part="tool"] {{ {code} font-weight: {type_.tool_name.weight}; }}
-Card QLabel[part="state"] {{ color: {t.warning}; }}
+Card QLabel[part="state"] {{ color: {t.warning}; font-size: {type_.small.size}px; }}
 Card QLabel[part="question"] {{ font-weight: {type_.title.weight}; }}
 Card QLabel[part="note"] {{ color: {t.text_2}; }}
+Card QLabel[part="address"] {{ color: {t.text_2}; font-size: {type_.small.size}px; }}
 Card QLabel[part="small"] {{ color: {t.text_2}; font-size: {type_.small.size}px; }}
 Card QLabel[part="problem"] {{ color: {t.danger}; font-size: {type_.small.size}px; }}
-Card QPlainTextEdit {{ background: {t.raised}; color: {t.code_text};
-  border: 1px solid {t.border_control}; border-radius: {m.button_radius}px; padding: 4px 6px;
+Card QTextEdit {{ background: {t.raised}; color: {t.code_text};
+  border: 1px solid {t.border_control}; border-radius: {m.button_radius}px; padding: 2px 8px 6px 8px;
   selection-background-color: {t.accent}; selection-color: {t.on_accent}; }}
-Card QPlainTextEdit:focus {{ border: 2px solid {t.accent}; padding: 3px 5px; }}
-Card QPlainTextEdit[invalid="true"] {{ border: 2px solid {t.danger}; padding: 3px 5px; }}
-Card QPlainTextEdit:read-only {{ background: {t.window}; color: {t.text_2};
+Card QTextEdit:focus {{ border: 2px solid {t.accent}; padding: 1px 7px 5px 7px; }}
+Card QTextEdit[invalid="true"] {{ border: 2px solid {t.danger};
+  padding: 1px 7px 5px 7px; }}
+Card QTextEdit:read-only {{ background: {t.window}; color: {t.text_2};
   border-color: {t.border}; }}
-Card QPlainTextEdit[plain="true"] {{ background: {t.raised}; color: {t.code_text};
-  border: 2px solid transparent; padding: 0; margin-left: -4px; }}
-Card QPlainTextEdit[plain="true"]:focus {{ border-color: {t.accent}; }}
+Card QTextEdit[plain="true"] {{ background: {t.raised}; color: {t.code_text};
+  border: 2px solid transparent; padding: 0; margin-left: -2px; }}
+Card QTextEdit[plain="true"]:focus {{ border-color: {t.accent}; }}
 Card QPushButton {{ min-height: {m.button_in_row - 2}px;
-  padding: 0 {m.button_padding_in_row - 1}px; }}
+  padding: 0 {m.button_padding_in_row}px; }}
 Card QPushButton[link="true"] {{ background: transparent; border: none; color: {t.accent};
   font-size: {type_.small.size}px; font-weight: 400; text-decoration: underline; padding: 0; }}
 """

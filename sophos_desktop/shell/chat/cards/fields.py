@@ -5,44 +5,96 @@ the line is done; none of these keys goes further.
 """
 
 from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QSizePolicy, QWidget
+from PySide6.QtGui import QFont, QKeyEvent, QKeySequence, QResizeEvent, QTextCursor, QTextOption
+from PySide6.QtWidgets import QLineEdit, QSizePolicy, QTextEdit, QWidget
 
+from sophos_desktop.shell.theme.fonts import role_line
+from sophos_desktop.shell.theme.type_scale import TYPE
 from sophos_desktop.shell.transcript.drawable_text import escaped
+from sophos_desktop.shell.transcript.style import fixed_line
 
-_FRAME = 12  # padding and line, above and below
+_FRAME = 10  # padding and line, above and below
+_MARGIN = 2  # around the text, inside
 
 
-class GrowingField(QPlainTextEdit):
-    """Belongs to its card."""
+class GrowingField(QTextEdit):
+    """Belongs to its card. Plain text in lines of the height of code: a QPlainTextEdit cannot set that."""
 
     left = Signal()  # Escape
 
     def __init__(
-        self, name: str, font: QFont, fewest: int, most: int, parent: QWidget, *, frame: int = _FRAME
+        self,
+        name: str,
+        font: QFont,
+        fewest: int,
+        most: int,
+        parent: QWidget,
+        *,
+        frame: int = _FRAME,
+        margin: int = _MARGIN,
     ) -> None:
-        """`fewest` and `most` are lines; `frame`: pixels above and below them."""
+        """`fewest` and `most` are lines; `frame`: pixels of line and padding above and below them, `margin`:
+        those around the text."""
         super().__init__(parent)
+        self._fewest, self._most, self._frame, self._margin = fewest, most, frame, margin
         self.setObjectName(name)
+        self.setAcceptRichText(False)
         self.setFont(font)
         self.setTabChangesFocus(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
-        self.setWordWrapMode(self.wordWrapMode().WrapAtWordBoundaryOrAnywhere)
-        self.document().setDocumentMargin(2)
+        self.setLineWrapMode(QTextEdit.LineWrapMode.WidgetWidth)
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.document().setDocumentMargin(margin)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self._fewest, self._most, self._frame = fewest, most, frame
         self.textChanged.connect(self._fit)
+        self._set_lines()
+
+    def setPlainText(self, text: str) -> None:
+        """Show another text, in lines of the right height; told once."""
+        was_blocked = self.blockSignals(True)
+        super().setPlainText(text)
+        self._set_lines()
+        self.blockSignals(was_blocked)
+        self.textChanged.emit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Lines grow with the type."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._set_lines()
+
+    def _set_lines(self) -> None:
+        """All lines, and those to come, which take after them. No step of its own to undo."""
+        self.line_height = role_line(TYPE.code)
+        document = self.document()
+        if round(document.begin().blockFormat().lineHeight()) != self.line_height:
+            was_blocked = self.blockSignals(True)  # nothing was typed
+            cursor = QTextCursor(document)
+            cursor.select(QTextCursor.SelectionType.Document)
+            if document.isUndoAvailable():
+                cursor.joinPreviousEditBlock()
+                cursor.mergeBlockFormat(fixed_line(self.line_height))
+                cursor.endEditBlock()
+            else:
+                document.setUndoRedoEnabled(False)
+                cursor.mergeBlockFormat(fixed_line(self.line_height))
+                document.setUndoRedoEnabled(True)
+            self.blockSignals(was_blocked)
         self._fit()
 
     def sizeHint(self) -> QSize:
         """As high as its lines, within bounds."""
-        lines = min(self._most, max(self._fewest, round(self.document().size().height())))
-        return QSize(200, lines * self.fontMetrics().lineSpacing() + 4 + self._frame)
+        lines = min(self._most, max(self._fewest, self._line_count))
+        return QSize(200, lines * self.line_height + 2 * self._margin + self._frame)
+
+    @property
+    def _line_count(self) -> int:
+        """Lines as they are broken at the present width."""
+        return round((self.document().size().height() - 2 * self._margin) / self.line_height)
 
     def _fit(self) -> None:
         wanted = self.sizeHint().height()
-        is_full = self.document().size().height() > self._most
+        is_full = self._line_count > self._most
         self.setVerticalScrollBarPolicy(
             Qt.ScrollBarPolicy.ScrollBarAsNeeded if is_full else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
         )
@@ -67,25 +119,40 @@ class GrowingField(QPlainTextEdit):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape leaves."""
+        """Escape leaves; Enter breaks the line."""
         if event.key() == Qt.Key.Key_Escape:
             event.accept()
             self.left.emit()
-            return
-        super().keyPressEvent(event)
+        elif event.matches(QKeySequence.StandardKey.InsertParagraphSeparator) and not self.isReadOnly():
+            event.accept()
+            # Qt would give up the line's height at the second of two empty lines.
+            self.textCursor().insertBlock()
+            self.ensureCursorVisible()
+        else:
+            super().keyPressEvent(event)
 
 
 class ArgumentsField(GrowingField):
-    """Holds JSON: runs from left to right whatever is in it, and what is pasted can be seen."""
+    """Holds JSON: runs from left to right whatever is in it, is broken anywhere, and what is pasted can be
+    seen."""
 
     def __init__(
-        self, name: str, font: QFont, fewest: int, most: int, parent: QWidget, *, frame: int = _FRAME
+        self,
+        name: str,
+        font: QFont,
+        fewest: int,
+        most: int,
+        parent: QWidget,
+        *,
+        frame: int = _FRAME,
+        margin: int = _MARGIN,
     ) -> None:
         """As the others."""
-        super().__init__(name, font, fewest, most, parent, frame=frame)
+        super().__init__(name, font, fewest, most, parent, frame=frame, margin=margin)
         option = self.document().defaultTextOption()
         option.setTextDirection(Qt.LayoutDirection.LeftToRight)
         self.document().setDefaultTextOption(option)
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAnywhere)
 
     def insertFromMimeData(self, source: QMimeData) -> None:
         """With escapes for what is not seen or turns the direction."""

@@ -13,7 +13,6 @@ from time import monotonic
 from typing import Any
 
 from PySide6.QtCore import QObject, QPoint, Qt, Signal
-from PySide6.QtGui import QAccessible, QAccessibleEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
 from sophos_desktop.shell.chat.cards.approval_card import ApprovalCard
@@ -25,7 +24,9 @@ from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.transcript.cards.tool_card import AskedCall, card_id
 from sophos_desktop.shell.transcript.transcript_model import TranscriptMessage
 from sophos_desktop.shell.transcript.transcript_view import TranscriptView
+from sophos_desktop.shell.widgets.announcing import announce
 
+_WAITING = "It waits for you: Shift+Tab from the message field"
 _MARGIN = 12  # between what has the keyboard and the edge of the view
 _Key = tuple[str, int]  # the call's id, how often it was attempted
 
@@ -122,7 +123,17 @@ class Questions(QObject):
             card.put_back(typed)
         self._is_new = True
         self._view.cards.keep(card)
-        QAccessible.updateAccessibility(QAccessibleEvent(card, QAccessible.Event.Alert))
+        self._replace_told(question)
+        announce(card, f"{place + ': ' if place else ''}{card.accessibleName()}. {_WAITING}")
+
+    def _replace_told(self, question: PendingDecision) -> None:
+        """Whatever card the call has in the view, it is not this one."""
+        message = self._view.model.index_of(card_id(question.tool_call_id))
+        told = None if message is None else self._view.card(message)
+        if message is not None and told is not None:
+            self._view.cards.make_again(told)
+            self._view.transcript_layout.rows.remeasure_widgets(message)
+            self._view.schedule()
 
     def _drop(self, card: Card) -> None:
         question = card.question
@@ -208,7 +219,7 @@ class Questions(QObject):
         """Called after each layout: while the end is followed, the first question that is new is in the view
         from its top. True if that moved the anchor."""
         layout = self._view.transcript_layout
-        if not self._is_new:
+        if not self._is_new or not self._view.isVisible():  # hidden, it has not its size yet
             return False
         if not layout.follows_end:
             self._is_new = False

@@ -6,7 +6,7 @@ Invariant: none of the answers is suggested; running it again is one of them, an
 from datetime import datetime
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QSpacerItem, QWidget
 
 from sophos_desktop.core.domain.ports import DecisionKind
 from sophos_desktop.shell.chat.cards.arguments import short_arguments
@@ -22,6 +22,8 @@ from sophos_desktop.shell.theme.icons import Mark
 from sophos_desktop.shell.theme.type_scale import TYPE
 
 _MOST_LINES = 8
+_FRAME = 4  # of the arguments: it is seen only with the focus, and what is around stands closer
+_OVER_BUTTONS, _OVER_BUTTONS_PLAIN, _OVER_PLAIN = 8, 2, -2  # besides the distance between lines
 
 
 class UncertainCard(Card):
@@ -37,7 +39,7 @@ class UncertainCard(Card):
         self._known.setObjectName("uncertainKnown")
         self._known.setWordWrap(True)
         self._args = ArgumentsField(
-            "uncertainArguments", role_font(TYPE.code), 1, _MOST_LINES, self.body, frame=4
+            "uncertainArguments", role_font(TYPE.code), 1, _MOST_LINES, self.body, frame=_FRAME, margin=0
         )
         self._args.setAccessibleName("Arguments")
         self._args.setReadOnly(True)
@@ -56,7 +58,10 @@ class UncertainCard(Card):
         self._result.setAccessibleName("Result")
         self._result.setAccessibleDescription(RESULT_LABEL)
         self._result_label.setBuddy(self._result)
-        for part in (self._known, self._args, self._result_label, self._result):
+        self._over_plain = QSpacerItem(0, _OVER_PLAIN)
+        self.lines.addWidget(self._known)
+        self.lines.addSpacerItem(self._over_plain)
+        for part in (self._args, self._result_label, self._result):
             self.lines.addWidget(part)
         self.fields += (self._args, self._result)
 
@@ -118,6 +123,9 @@ class UncertainCard(Card):
             self.enter.setFocus(Qt.FocusReason.TabFocusReason)
 
     def _show_pages(self, *, is_entering: bool) -> None:
+        self._over_plain.changeSize(0, 0 if is_entering else _OVER_PLAIN)
+        self.over_buttons.changeSize(0, _OVER_BUTTONS if is_entering else _OVER_BUTTONS_PLAIN)
+        self.lines.invalidate()
         for part in (self._result_label, self._result, self.save, self.back):
             part.setVisible(is_entering)
         for part in (self._known, self._args, self.again, self.skip, self.enter):

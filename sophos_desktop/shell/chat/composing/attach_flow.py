@@ -19,7 +19,7 @@ from sophos_desktop.foundation.tasks import TaskOwner
 from sophos_desktop.shell.async_slots import connect_async
 from sophos_desktop.shell.chat.composing.chip_area import ShownAttachment
 from sophos_desktop.shell.chat.composing.composer_frame import ComposerFrame
-from sophos_desktop.shell.chat.composing.file_picker import ask_for_files
+from sophos_desktop.shell.chat.composing.file_picker import FilePicker
 from sophos_desktop.shell.chat.composing.incoming import Incoming
 from sophos_desktop.shell.chat.composing.model_eyes import ModelEyes
 from sophos_desktop.shell.chat.composing.picked_files import Picked, encode_picture, read_file
@@ -78,7 +78,8 @@ class AttachFlow(QObject):
         self._eyes = ModelEyes(owner, core, self._show, self)
         frame.incoming.connect(self._take)
         frame.model_changed.connect(self.look_at_model)
-        frame.attach_requested.connect(lambda: ask_for_files(frame.window(), frame.incoming.emit))
+        self._picker = FilePicker()
+        frame.attach_requested.connect(lambda: self._picker.ask(frame.window(), frame.incoming.emit))
         connect_async(frame.remove_wanted, self._remove, owner, "take an attachment away")
 
     @property

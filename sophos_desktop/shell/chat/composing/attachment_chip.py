@@ -13,8 +13,11 @@ from sophos_desktop.core.domain.conversation import AttachmentRef
 from sophos_desktop.shell.chat.cards.card import MarkView, set_property
 from sophos_desktop.shell.chat.composing.attachment_words import size_words
 from sophos_desktop.shell.theme.follower import Theme
+from sophos_desktop.shell.theme.fonts import row_height
+from sophos_desktop.shell.theme.icon_fit import IconFit
 from sophos_desktop.shell.theme.icons import Mark, icon
 from sophos_desktop.shell.theme.tokens import Tokens
+from sophos_desktop.shell.widgets.plain_tip import plain_tip
 
 _ICON, _CLOSE, _REMOVE = 14, 14, 24
 _NAME_WIDTH, _LEAST_NAME = 160, 40
@@ -58,11 +61,10 @@ class AttachmentChip(QFrame):
         button = self.remove_button = QToolButton(self)
         button.setObjectName("attachmentRemove")
         button.setProperty("quiet", "true")
-        button.setFixedSize(_REMOVE, _REMOVE)
         button.setIcon(icon(Mark.CLOSE, theme))
-        button.setIconSize(QSize(_CLOSE, _CLOSE))
+        IconFit(button, _CLOSE, theme, lambda: (row_height(_REMOVE),) * 2)
         button.setAccessibleName(f"Remove {self.name}")
-        button.setToolTip(f"Remove {self.name}")
+        button.setToolTip(plain_tip(f"Remove {self.name}"))
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         button.setEnabled(self.attachment is not None)
         button.clicked.connect(lambda: self.remove_wanted.emit())
@@ -74,7 +76,7 @@ class AttachmentChip(QFrame):
         set_property(self, "warned", "true" if is_warned else "false")
         self._mark.show_mark(Mark.WARNING if is_warned else self._kind, "warning" if is_warned else "text_2")
         said = f"{self.name}, {self._size.text()}"
-        self.setToolTip(f"{said}\n{words}" if words else said)
+        self.setToolTip(plain_tip(f"{said}\n{words}" if words else said))
         self.setAccessibleName(f"Attachment {said}. {words}".strip().removesuffix("."))
 
     @property

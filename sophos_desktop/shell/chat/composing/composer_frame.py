@@ -7,7 +7,7 @@ run is active.
 from collections.abc import Sequence
 from typing import Final
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
@@ -17,6 +17,7 @@ from sophos_desktop.shell.chat.composing.attachment_chip import chip_style
 from sophos_desktop.shell.chat.composing.chip_area import INSET, ChipArea, ShownAttachment
 from sophos_desktop.shell.chat.composing.drop_target import DropTarget, drop_style
 from sophos_desktop.shell.theme.follower import Theme
+from sophos_desktop.shell.theme.icon_fit import IconFit
 from sophos_desktop.shell.theme.icons import Mark, icon
 from sophos_desktop.shell.theme.tokens import Tokens
 
@@ -75,18 +76,18 @@ class ComposerFrame(QFrame):
         attach.setToolTip("Attach text files or images")
         attach.setProperty("quiet", "true")
         attach.setIcon(icon(Mark.ATTACH, self._theme))
-        attach.setIconSize(QSize(_ICON, _ICON))
+        IconFit(attach, _ICON, self._theme, lambda: (self._theme.tokens.measures.icon_button,) * 2)
         attach.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         send.setObjectName("sendButton")
         send.setAccessibleName("Send")
         send.setProperty("primary", "true")
         send.setIcon(icon(Mark.SEND, self._theme, "on_accent", {QIcon.Mode.Disabled: "text_3"}))
-        send.setIconSize(QSize(_ICON, _ICON))
+        IconFit(send, _ICON, self._theme)
         stop.setObjectName("stopButton")
         stop.setAccessibleName("Stop")
         stop.setToolTip("Stop (Esc)")
         stop.setIcon(icon(Mark.STOP, self._theme, "text"))
-        stop.setIconSize(QSize(_STOP_ICON, _STOP_ICON))
+        IconFit(stop, _STOP_ICON, self._theme)
         stop.hide()
 
     def _make_warning(self) -> None:
@@ -215,14 +216,12 @@ class ComposerFrame(QFrame):
         set_property(self, "focused", "true" if focused else "false")
 
     def _on_theme_changed(self) -> None:
-        tokens = self._theme.tokens
-        side = tokens.measures.icon_button
-        self.attach_button.setFixedSize(side, side)
+        self._show_hint()  # other sizes need other room
 
 
 def composer_style(t: Tokens) -> str:
     """The style sheet's rules for what is in the composer."""
-    radius, inner = t.measures.card_radius, t.measures.button - 2
+    radius, inner = t.measures.card_radius, t.measures.send - 2
     own = f"""
 #sendButton, #stopButton {{ padding: 0; border-radius: {radius}px;
   min-height: {inner}px; max-height: {inner}px; min-width: {inner}px; max-width: {inner}px; }}

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 from sophos_desktop.shell.chat.composing.model_rows import ModelRow, RowKind
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.fonts import role_font, role_line
-from sophos_desktop.shell.theme.icons import Mark, paint_mark
+from sophos_desktop.shell.theme.icons import Mark, mark_size, paint_mark
 from sophos_desktop.shell.theme.measures import MEASURES
 from sophos_desktop.shell.theme.type_scale import TYPE
 
@@ -113,7 +113,7 @@ class ModelRowDelegate(QStyledItemDelegate):
             painter.drawRoundedRect(option.rect, MEASURES.menu_item_radius, MEASURES.menu_item_radius)
         inside = option.rect.adjusted(_PADDING, _AROUND, -_PADDING, -_AROUND)
         self._paint_mark_before(painter, row, inside)
-        inside.setLeft(inside.left() + _TICK + _GAP)
+        inside.setLeft(inside.left() + mark_size(_TICK) + _GAP)
         first = QRect(inside.left(), inside.top(), inside.width(), role_line(TYPE.name))
         second = inside.adjusted(0, first.height(), 0, 0)
         used = self._paint_right(painter, row, first)
@@ -126,8 +126,8 @@ class ModelRowDelegate(QStyledItemDelegate):
 
     def _paint_mark_before(self, painter: QPainter, row: ModelRow, inside: QRect) -> None:
         tokens = self._theme.tokens
-        line = role_line(TYPE.name)
-        box = QRectF(inside.left(), inside.top() + (line - _TICK) / 2, _TICK, _TICK)
+        line, side = role_line(TYPE.name), mark_size(_TICK)
+        box = QRectF(inside.left(), inside.top() + (line - side) / 2, side, side)
         if row.kind in (RowKind.PROBLEM, RowKind.GONE):
             paint_mark(painter, Mark.WARNING, box, QColor(tokens.warning))
         elif row.is_chosen:
@@ -135,11 +135,11 @@ class ModelRowDelegate(QStyledItemDelegate):
 
     def _paint_right(self, painter: QPainter, row: ModelRow, line: QRect) -> int:
         """What the model can do, and whether it is loaded; returns the width with the gap before it."""
-        tokens, right = self._theme.tokens, line.right() + 1
+        tokens, right, side = self._theme.tokens, line.right() + 1, mark_size(_MARK)
         for mark in reversed(row.marks):
-            box = QRectF(right - _MARK, line.top() + (line.height() - _MARK) / 2, _MARK, _MARK)
+            box = QRectF(right - side, line.top() + (line.height() - side) / 2, side, side)
             paint_mark(painter, mark, box, QColor(tokens.text_2))
-            right -= _MARK + _GAP
+            right -= side + _GAP
         if row.is_loaded:
             painter.setFont(self._badge_font)
             painter.setPen(QColor(tokens.text_2))

@@ -10,10 +10,11 @@ from PySide6.QtWidgets import QSizePolicy, QStyle, QStyleOptionToolButton, QTool
 
 from sophos_desktop.shell.chat.composing.model_rows import LOOKING, PickedModel
 from sophos_desktop.shell.theme.follower import Theme
-from sophos_desktop.shell.theme.fonts import role_font, row_height
-from sophos_desktop.shell.theme.icons import Mark, paint_mark
+from sophos_desktop.shell.theme.fonts import role_font, row_height, wide
+from sophos_desktop.shell.theme.icons import Mark, mark_size, paint_mark
 from sophos_desktop.shell.theme.measures import MEASURES
 from sophos_desktop.shell.theme.type_scale import TYPE
+from sophos_desktop.shell.widgets.plain_tip import plain_tip
 
 _PADDING = 8
 _MARK = 14
@@ -54,7 +55,7 @@ class ModelPicker(QToolButton):
         self.setText(picked.name)
         self.setAccessibleName(f"Model: {picked.name}{engine}")
         self.setAccessibleDescription(about)
-        self.setToolTip("\n".join(part for part in (f"{picked.name}{engine}", about) if part))
+        self.setToolTip(plain_tip("\n".join(part for part in (f"{picked.name}{engine}", about) if part)))
         self.updateGeometry()
         self.update()
 
@@ -64,15 +65,19 @@ class ModelPicker(QToolButton):
             return ((Mark.WARNING, "warning"),)
         return tuple((mark, "text_2") for mark in self._picked.marks)
 
+    @property
+    def _mark(self) -> int:
+        return mark_size(_MARK)
+
     def _beside(self) -> int:
         """The width of all that is not the name."""
         marks = len(self._marks())
-        own = marks * (_MARK + _GAP) - _GAP + _NAME_GAP if marks else 0
-        return 2 * _PADDING + own + _NAME_GAP + _MARK
+        own = marks * (self._mark + _GAP) - _GAP + _NAME_GAP if marks else 0
+        return 2 * _PADDING + own + _NAME_GAP + self._mark
 
     def sizeHint(self) -> QSize:
         """The name in full as far as that is reasonable, its marks, the chevrons."""
-        name = min(_WIDEST_NAME, QFontMetrics(self.font()).horizontalAdvance(self._picked.name))
+        name = min(wide(_WIDEST_NAME), QFontMetrics(self.font()).horizontalAdvance(self._picked.name))
         return QSize(name + 2 + self._beside(), row_height(MEASURES.icon_button))
 
     def minimumSizeHint(self) -> QSize:
@@ -89,9 +94,9 @@ class ModelPicker(QToolButton):
         tokens, metrics = self._theme.tokens, QFontMetrics(self.font())
         inside = self.rect().adjusted(_PADDING, 0, -_PADDING, 0)
         room = inside.width() - (self._beside() - 2 * _PADDING)
-        has_marks = room >= _MARK * 2
+        has_marks = room >= self._mark * 2
         if not has_marks:  # the name comes first
-            room = inside.width() - _NAME_GAP - _MARK
+            room = inside.width() - _NAME_GAP - self._mark
         name = metrics.elidedText(self._picked.name, Qt.TextElideMode.ElideMiddle, room)
         painter.setFont(self.font())
         painter.setPen(QColor(tokens.text if self.isEnabled() else tokens.text_3))
@@ -101,7 +106,7 @@ class ModelPicker(QToolButton):
         left = inside.left() + used + _NAME_GAP
         for mark, colour in self._marks() if has_marks else ():
             paint_mark(painter, mark, self._box(left), QColor(getattr(tokens, colour)))
-            left += _MARK + _GAP
+            left += self._mark + _GAP
         if self._marks() and has_marks:
             left += _NAME_GAP - _GAP
         chevrons = QColor(tokens.text_2 if self.isEnabled() else tokens.disabled)
@@ -109,7 +114,7 @@ class ModelPicker(QToolButton):
         painter.end()
 
     def _box(self, left: int) -> QRectF:
-        return QRectF(left, (self.height() - _MARK) / 2, _MARK, _MARK)
+        return QRectF(left, (self.height() - self._mark) / 2, self._mark, self._mark)
 
     def _on_theme_changed(self) -> None:
         self.setFont(role_font(TYPE.name))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QRect, Qt, Signal
-from PySide6.QtGui import QCursor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QCursor, QHideEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QLineEdit, QListView, QVBoxLayout, QWidget
 
 from sophos_desktop.core.domain.model_choices import EngineModels, ModelStanding
@@ -17,6 +17,7 @@ from sophos_desktop.shell.chat.composing.model_rows import ModelRow, rows_of
 from sophos_desktop.shell.theme.compositing import is_composited
 from sophos_desktop.shell.theme.floating import MARGIN, paint_floating_frame
 from sophos_desktop.shell.theme.follower import Theme
+from sophos_desktop.shell.theme.fonts import wide
 from sophos_desktop.shell.theme.tokens import Tokens
 from sophos_desktop.shell.widgets.foldaway import Foldaway
 
@@ -33,6 +34,7 @@ class ModelPopup(Foldaway):
     """Made once, opened as often as wanted."""
 
     chosen = Signal(object)  # ModelRow
+    closed = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         """Closed."""
@@ -102,7 +104,7 @@ class ModelPopup(Foldaway):
         self.filter.setFocus(Qt.FocusReason.PopupFocusReason)
 
     def _place(self, button: QWidget) -> QRect:
-        corner = button.mapToGlobal(QPoint(0, 0))
+        corner, width = button.mapToGlobal(QPoint(0, 0)), wide(_WIDTH)
         free = button.screen().availableGeometry()
         above = corner.y() - free.top() - _GAP
         below = free.bottom() - corner.y() - button.height() - _GAP
@@ -110,14 +112,14 @@ class ModelPopup(Foldaway):
         is_above = above >= min(wanted, _LOWEST) and (above >= wanted or above >= below)
         height = max(_LOWEST, min(wanted, above if is_above else below))
         top = corner.y() - _GAP - height if is_above else corner.y() + button.height() + _GAP
-        left = max(free.left(), min(corner.x(), free.right() - _WIDTH))
+        left = max(free.left(), min(corner.x(), free.right() - width))
         margin = self._margin
-        return QRect(left, top, _WIDTH, height).adjusted(-margin, -margin, margin, margin)
+        return QRect(left, top, width, height).adjusted(-margin, -margin, margin, margin)
 
     def _wanted_height(self) -> int:
         """Of the frame, so that a usual list needs no scroll bar; it stays so while one filters."""
         rows = sum(self.view.sizeHintForRow(row) for row in range(self.list.rowCount()))
-        return min(_TALLEST, 2 * _PADDING + self.filter.sizeHint().height() + _GAP + rows + 2)
+        return min(wide(_TALLEST), 2 * _PADDING + self.filter.sizeHint().height() + _GAP + rows + 2)
 
     def _refill(self, *, at_chosen: bool = False) -> None:
         """Write the rows again; the current one stays, else it is the chosen one or the first."""
@@ -193,6 +195,11 @@ class ModelPopup(Foldaway):
         last = self.list.rowCount() - 1
         if last >= 0:
             self._go_to(max(0, min(last, max(0, self.view.currentIndex().row()) + step)))
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """However it went: the keyboard is wanted elsewhere."""
+        super().hideEvent(event)
+        self.closed.emit()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """A click on the shadow, or anywhere else, closes it."""

@@ -1,0 +1,1 @@
+"""A real screen reader on the real program."""
