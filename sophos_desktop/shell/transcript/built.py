@@ -152,8 +152,12 @@ def _block_rectangles(document: QTextDocument, block: QTextBlock, start: int, en
     origin = document.documentLayout().blockBoundingRect(block).topLeft()
     layout = block.layout()
     rectangles = []
-    for number in range(layout.lineCount()):
+    # Straight to the first line: a long paragraph is asked for hundreds of short runs.
+    begins = layout.lineForTextPosition(max(0, start - block.position()))
+    for number in range(begins.lineNumber() if begins.isValid() else 0, layout.lineCount()):
         line = layout.lineAt(number)
+        if block.position() + line.textStart() >= end:
+            break
         first = max(start - block.position(), line.textStart())
         last = min(end - block.position(), line.textStart() + line.textLength())
         if first >= last:

@@ -1,18 +1,18 @@
 """The segments of one message, made when they are asked for and, for a huge one, slice by slice.
 
 Invariant: once all is read, the segments are those of the whole text, however it came. Until then a huge text
-that was never read shows its raw end, so that opening it costs nothing. No Qt.
+that was never read shows raw pieces of what it was, so that opening it costs nothing. No Qt.
 """
 
 from collections.abc import Sequence
 
 from sophos_desktop.shell.transcript.environment import MarkdownEnvironment
 from sophos_desktop.shell.transcript.markdown import MarkdownReader
+from sophos_desktop.shell.transcript.raw_pieces import raw_pieces
 from sophos_desktop.shell.transcript.segments import Segment, SegmentKind
 from sophos_desktop.shell.transcript.splitter import Splitter
 
 READ_AT_ONCE = 30_000  # characters: about 15 milliseconds of splitting
-RAW_TAIL = 6_000  # characters of a huge text that are shown unread
 _PLAIN_LIMIT = 2_000
 _PLAIN_LINES = 60
 
@@ -87,7 +87,7 @@ class MessageText:
         return self._tell(self._splitter.finish())
 
     def read(self, deadline: float) -> frozenset[int]:
-        """Read on until `deadline`; gives the segments that changed (all, when a raw end gives way)."""
+        """Read on until `deadline`; gives the segments that changed (all, when raw pieces give way)."""
         splitter = self._splitter
         if splitter is None or self._is_read:
             return frozenset()
@@ -115,10 +115,7 @@ class MessageText:
             self._is_read = True
             return
         splitter.add(text)
-        start = len(text) - RAW_TAIL
-        skipped = Segment(0, 0, start, SegmentKind.TEXT, closed=True, text="")
-        tail = Segment(1, start, len(text), SegmentKind.TEXT, closed=True, text=text[start:], continues=True)
-        self._raw = (skipped, tail)
+        self._raw = raw_pieces(text)
 
     def _tell(self, changed: range) -> frozenset[int]:
         assert self._splitter is not None

@@ -1,7 +1,8 @@
 """Which message the keyboard is at, and the keys that lead from one to the next.
 
 Invariant: there is a current message only once the view had the focus by a key; a bar beside the text shows
-it. Ctrl with Up and Down always walks; the plain keys scroll, and walk only while something speaks the window.
+it. Ctrl with Up and Down always walks; the plain keys scroll, and walk only while something speaks the
+window.
 """
 
 from collections.abc import Callable

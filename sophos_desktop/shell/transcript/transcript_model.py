@@ -16,7 +16,6 @@ from sophos_desktop.core.domain.conversation import MessageState
 from sophos_desktop.shell.transcript.environment import MarkdownEnvironment
 from sophos_desktop.shell.transcript.markdown import MarkdownReader
 from sophos_desktop.shell.transcript.message_text import MessageText, plain_segments
-from sophos_desktop.shell.transcript.raw_pieces import raw_pieces
 from sophos_desktop.shell.transcript.segments import Segment
 
 SLICE_SECONDS = 0.005
@@ -77,13 +76,12 @@ class TranscriptMessage:
 class _Entry:
     """A message and what is known of its text."""
 
-    __slots__ = ("answer", "key", "message", "plain", "raw")
+    __slots__ = ("answer", "key", "message", "plain")
 
     def __init__(self, key: int, message: TranscriptMessage, reader: MarkdownReader) -> None:
         self.key = key
         self.message = message
         self.plain: tuple[Segment, ...] | None = None
-        self.raw: tuple[Segment, ...] | None = None  # while the answer is raw
         self.answer: MessageText | None = None
         if message.kind is MessageKind.ANSWER:
             self.answer = MessageText(message.text, reader, is_open=message.is_open)
@@ -100,13 +98,7 @@ class _Entry:
             if self.plain is None:
                 self.plain = plain_segments(self.message.text)
             return self.plain
-        segments = self.answer.segments
-        if not self.answer.is_raw:
-            self.raw = None
-            return segments
-        if self.raw is None:
-            self.raw = raw_pieces(self.answer.source)
-        return self.raw
+        return self.answer.segments
 
     def told(self, changed: frozenset[int]) -> frozenset[int]:
         """Of the segments that changed those that are shown: none while all is raw."""
