@@ -142,9 +142,15 @@ def _too_long(
             f"context {num_ctx:,}: {about} does not fit",
             "Attach a part of it alone, or raise answer.num_ctx in the settings if the model allows it",
         )
+    what = "message" if prompt.single_message else "conversation, even cut short,"
+    counted = f"about {prompt.estimated_tokens:,} tokens"
+    if prompt.estimated_tokens >= num_ctx:
+        title = f"The {what} has {counted}, the model's context {num_ctx:,}"
+    else:
+        title = f"The engine finds the {what} too long for its context of {num_ctx:,} tokens: {counted}"
     return SophosError(
         ErrorCode.CONTEXT_EXCEEDED,
-        f"The message has about {prompt.estimated_tokens:,} tokens, the model's context {num_ctx:,}",
+        title,
         "Shorten the message, or raise answer.num_ctx in the settings if the model allows it"
         + (f" ({error.title})" if error.title else ""),
     )

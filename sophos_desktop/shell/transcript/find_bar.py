@@ -176,7 +176,12 @@ class FindBar(Rounded):
         self._show_count()
 
     def _on_found(self) -> None:
-        if self._current is not None and self._current not in self.finder.hits_in(self._current.message):
+        current = self._current  # while its message is read again, it is in no list and stays
+        if (
+            current is not None
+            and self.finder.is_done
+            and current not in self.finder.hits_in(current.message)
+        ):
             self._current = None
         if self._wants_first and self.finder.count and self.isVisible():
             self._wants_first = False

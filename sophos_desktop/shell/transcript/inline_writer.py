@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 LINE_SEPARATOR = "\u2028"
 _SHOWN_ADDRESS = 80
+_BETWEEN_NOTES = 4
 _NOT_LOADED = "Image not loaded: "
 _BARE_ADDRESS = re.compile(r"https?://[^\s<>\"`]+", re.IGNORECASE)
 _CLOSERS = {"$": "$", "$$": "$$", "\\(": "\\)", "\\[": "\\]"}
@@ -201,6 +202,8 @@ class InlineWriter:
         made = self._link_format(f"#footnote-{number}")
         made.setVerticalAlignment(QTextCharFormat.VerticalAlignment.AlignSuperScript)
         start = self._canvas.position
+        if self._canvas.links and self._canvas.links[-1].end == start:
+            self._canvas.space_last(_BETWEEN_NOTES)  # 1 and 2 are not 12
         self._canvas.insert(str(number), made)
         self._canvas.links.append(Link(start, self._canvas.position, label, LinkKind.FOOTNOTE))
 

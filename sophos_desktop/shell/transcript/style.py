@@ -72,8 +72,9 @@ class TranscriptTheme:
     pixel_ratio: float = 1.0
 
     def font(self, size: int, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
-        """Running text."""
+        """Running text, letter by letter: Inter would show `-->` as an arrow and `2x3` as a product."""
         font = QFont(list(self.text_families))
+        font.setFeature(QFont.Tag("calt"), 0)
         font.setPixelSize(size)
         font.setWeight(weight)
         return font

@@ -20,6 +20,7 @@ from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.icon_fit import IconFit
 from sophos_desktop.shell.theme.icons import Mark, icon
 from sophos_desktop.shell.theme.tokens import Tokens
+from sophos_desktop.shell.widgets.foldaway import Foldaway
 
 _WRITE = "Write a message"
 _WRITE_NEXT = "Write the next message"
@@ -53,8 +54,9 @@ class ComposerFrame(QFrame):
         self._width = 10 * _HINT_FITS  # until somebody says it
         self._row = QHBoxLayout()
         self.field = Composer(self)
-        self.chips = ChipArea(theme, self, tab_after=self.field)
-        self._warning = QWidget(self)
+        self._attached = Foldaway(self)
+        self.chips = ChipArea(theme, self._attached.inside, tab_after=self.field)
+        self._warning = QWidget(self._attached.inside)
         self._warning_words = QLabel(self._warning)
         self.attach_button = QToolButton(self)
         self.hint = QLabel(self)
@@ -122,11 +124,15 @@ class ComposerFrame(QFrame):
         beside = QVBoxLayout()
         beside.setContentsMargins(12 - INSET, 0, 8, 0)
         beside.addWidget(self.chips)
+        attached = QVBoxLayout(self._attached.inside)
+        attached.setContentsMargins(0, 0, 0, 0)
+        attached.setSpacing(0)
+        attached.addLayout(beside)
+        attached.addWidget(self._warning)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 10 - INSET, 0, 0)
         column.setSpacing(0)
-        column.addLayout(beside)
-        column.addWidget(self._warning)
+        column.addWidget(self._attached)
         column.addLayout(around)
         column.addLayout(row)
 
@@ -148,10 +154,13 @@ class ComposerFrame(QFrame):
 
     def show_attachments(self, shown: Sequence[ShownAttachment], warning: str = "") -> None:
         """Chips for exactly these; `warning`: what is to be said of some of them."""
+        if shown or warning:
+            self._attached.show()
         self.chips.show_attachments(shown)
         self._warning_words.setText(warning)
         self._warning.setAccessibleName(warning)
         self._warning.setVisible(bool(warning))
+        self._attached.setVisible(bool(shown or warning))
 
     def show_running(self, *, is_running: bool, can_send: bool, can_stop: bool) -> None:
         """Set the two buttons."""

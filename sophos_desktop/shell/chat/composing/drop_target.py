@@ -6,18 +6,19 @@ text is none of its business.
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from sophos_desktop.shell.chat.cards.card import MarkView
 from sophos_desktop.shell.chat.composing.incoming import count_of, incoming_from
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.icons import Mark
 from sophos_desktop.shell.theme.tokens import Tokens
+from sophos_desktop.shell.widgets.foldaway import Foldaway
 
 _ICON = 18
 
 
-class DropTarget(QFrame):
+class DropTarget(Foldaway):
     """Lives as long as the composer that it covers; hidden but for a drag."""
 
     dropped = Signal(object)  # Sequence[Incoming]
@@ -27,15 +28,14 @@ class DropTarget(QFrame):
         super().__init__(covered)
         self.setObjectName("dropTarget")
         self._covered = covered
-        self._words = QLabel(self)
+        self._words = QLabel(self.inside)
         self._words.setObjectName("dropWords")
-        row = QHBoxLayout(self)
+        row = QHBoxLayout(self.inside)
         row.setSpacing(8)
         row.addStretch(1)
-        row.addWidget(MarkView(Mark.ATTACH, "accent", _ICON, theme, self))
+        row.addWidget(MarkView(Mark.ATTACH, "accent", _ICON, theme, self.inside))
         row.addWidget(self._words)
         row.addStretch(1)
-        self.hide()
 
     def watch(self, area: QWidget) -> None:
         """Take what is dropped on `area`, or on a part of it that takes no such thing itself."""
