@@ -1,7 +1,8 @@
 """The events of one sitting: persisted, then published; replayed, then live.
 
-Invariant: numbers have no gap within a sitting; an event that lasts is stored before anybody sees it. The
-buffer is no persistence: it lives as long as the sitting's handle, and holds each message's text once.
+Invariant: numbers have no gap within a sitting; an event that lasts is stored before anybody sees it, and all
+are seen in the order of their numbers, whichever was stored first. The buffer is no persistence: it lives as
+long as the sitting's handle, and holds each message's text once.
 """
 
 import asyncio
@@ -69,6 +70,8 @@ class EventStream:
         self._trace = trace
         self._clock = clock
         self._next_seq = first_seq
+        self._open: set[int] = set()  # numbers whose events are being stored
+        self._held: list[RunEvent] = []  # those that wait for one of these
         self._buffer: list[RunEvent] = []
         self._grew = asyncio.Event()
         self._readers: list[_Reader] = []
@@ -82,52 +85,71 @@ class EventStream:
             self.arrived = Arrived(event.message_id)
         parts = self.arrived.text if isinstance(event, TextDelta) else self.arrived.thinking
         parts.append(event.text)
-        self._publish(self._number(event))
+        self._publish([self._number(event)])
 
     def replay(self, stored: Sequence[StoredEvent]) -> None:
         """Publish what others stored right before this sitting: decisions on its run."""
         for event in stored:
             envelope = {"run_id": event.run_id, "seq": event.seq, "at": event.at, "type": event.event}
-            self._publish(event_from_json({**event.data, **envelope}))
+            self._publish([event_from_json({**event.data, **envelope})])
 
     async def emit(self, *events: Event) -> None:
         """Store the events in one transaction, then publish them. Raises SophosError STORE_*."""
         numbered = [self._number(event) for event in events]
+        numbers = {event.seq for event in numbered}
+        self._open |= numbers
+        stored: Sequence[RunEvent] = ()
         try:
             await self._trace.append([_to_store(event) for event in numbered])
+            stored = numbered
         except SophosError:
             if self._next_seq == numbered[-1].seq + 1:  # nobody has seen or stored these numbers
                 self._next_seq = numbered[0].seq
             raise
-        for event in numbered:
-            if isinstance(event.event, MessageStored):
-                self._forget_deltas(event.event.message.id)
-            self.usage = _counted(self.usage, event.event)
-            self._publish(event)
+        finally:  # also when cancelled: later ones may be waiting
+            self._open -= numbers
+            for event in stored:
+                if isinstance(event.event, MessageStored):
+                    self._is_stored(event.event.message.id)
+                self.usage = _counted(self.usage, event.event)
+            self._publish(stored)
 
     def publish_unstored(self, event: Event) -> None:
         """Publish an event that the store refused, so that nobody waits for ever."""
-        self._publish(self._number(event))
+        self._publish([self._number(event)])
 
     def _number(self, event: Event) -> RunEvent:
         numbered = RunEvent(self.run_id, self._next_seq, to_text(self._clock.now()), event)
         self._next_seq += 1
         return numbered
 
-    def _publish(self, event: RunEvent) -> None:
-        self._buffer.append(event)
-        if isinstance(event.event, SittingEnded):
-            self.ended = event.event
+    def _publish(self, events: Sequence[RunEvent]) -> None:
+        """Show these, and what waited for them. Two that are stored at once may be done in any order, and a
+        reader who has seen a number never looks for a lower one."""
+        self._held += events
+        before = min(self._open, default=self._next_seq)
+        ready = sorted((event for event in self._held if event.seq < before), key=lambda event: event.seq)
+        if not ready:
+            return
+        self._held = [event for event in self._held if event.seq >= before]
+        for event in ready:
+            if isinstance(event.event, MessageStored):
+                self._forget_deltas(event.event.message.id)
+            self._buffer.append(event)
+            if isinstance(event.event, SittingEnded):
+                self.ended = event.event
         self._wake()
 
     def _wake(self) -> None:
         self._grew.set()
         self._grew = asyncio.Event()
 
-    def _forget_deltas(self, message_id: str) -> None:
-        """The stored message says it all, but for readers who are still in the middle of it."""
+    def _is_stored(self, message_id: str) -> None:
         if self.arrived is not None and self.arrived.message_id == message_id:
             self.arrived = None
+
+    def _forget_deltas(self, message_id: str) -> None:
+        """The stored message says it all, but for readers who are still in the middle of it."""
         read_by_all = min((reader.seq for reader in self._readers), default=self._next_seq)
         self._buffer = [
             kept

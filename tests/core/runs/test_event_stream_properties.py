@@ -122,3 +122,65 @@ async def test_whoever_begins_to_read_whenever_gets_everything_once_and_in_order
         for event in events
         if isinstance(event, TextDelta | ThinkingDelta) and event.message_id not in stored
     ]
+
+
+class SlowTrace(TraceStore):
+    """Stores each lot only when the test says so."""
+
+    def __init__(self) -> None:
+        super().__init__(Database(Path("nowhere")))
+        self.waiting: list[asyncio.Future[None]] = []
+
+    async def append(self, events: Sequence[StoredEvent]) -> None:
+        self.waiting.append(asyncio.get_running_loop().create_future())
+        await self.waiting[-1]
+
+
+async def rest() -> None:
+    """Let everybody go on who can."""
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
+async def test_two_that_are_stored_at_once_are_seen_in_the_order_of_their_numbers() -> None:
+    trace = SlowTrace()
+    stream = EventStream("run", trace, SystemClock(), 1)
+    seen: list[int] = []
+
+    async def look() -> None:
+        async for event in stream.events():
+            seen.append(event.seq)  # noqa: PERF401 (one by one: it is looked at meanwhile)
+
+    reader = asyncio.ensure_future(look())
+    first = asyncio.ensure_future(stream.emit(Notice("A", "first")))
+    await rest()
+    second = asyncio.ensure_future(stream.emit(Notice("B", "second")))
+    await rest()
+    stream.delta(TextDelta("m", "and a piece of text"))
+    trace.waiting[1].set_result(None)  # the second is stored first
+    await second
+    await rest()
+    assert seen == []
+    trace.waiting[0].set_result(None)
+    await first
+    ending = asyncio.ensure_future(
+        stream.emit(SittingEnded("completed", None, None, resumable=False, usage=Usage()))
+    )
+    await rest()
+    trace.waiting[2].set_result(None)
+    await ending
+    await reader
+    assert seen == [1, 2, 3, 4]
+
+
+async def test_one_that_is_cancelled_while_it_is_stored_holds_nobody_up() -> None:
+    trace = SlowTrace()
+    stream = EventStream("run", trace, SystemClock(), 1)
+    reader = asyncio.ensure_future(read(stream, 1))
+    cut = asyncio.ensure_future(stream.emit(Notice("A", "first")))
+    await rest()
+    stream.delta(TextDelta("m", "a piece"))
+    cut.cancel()
+    await asyncio.gather(cut, return_exceptions=True)
+    stream.publish_unstored(SittingEnded("cancelled", None, None, resumable=True, usage=Usage()))
+    assert [type(event.event) for event in await reader] == [TextDelta, SittingEnded]
