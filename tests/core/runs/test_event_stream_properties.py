@@ -149,7 +149,7 @@ async def test_two_that_are_stored_at_once_are_seen_in_the_order_of_their_number
 
     async def look() -> None:
         async for event in stream.events():
-            seen.append(event.seq)  # noqa: PERF401 (one by one: it is looked at meanwhile)
+            seen.append(event.seq)
 
     reader = asyncio.ensure_future(look())
     first = asyncio.ensure_future(stream.emit(Notice("A", "first")))
