@@ -122,15 +122,14 @@ def _shown(window: MainWindow) -> Shown:
     chat = window.chat
     frame: ComposerFrame = chat.composer_frame
     target = frame.drop_target
-    warning = frame.findChild(QWidget, "attachmentWarning")
-    assert warning is not None
+    warning = frame.findChild(QWidget, "attachmentWarning")  # none while it is folded away
     return Shown(
         window.actions_.new_chat.isEnabled() and not window.presenter.is_loading,
         window.presenter.kept.is_typed_saved,
         window.presenter.conversation_id,
         chat.composer.text,
         [(chip.name, chip.attachment is not None) for chip in frame.chips.chips],
-        warning.accessibleName() if warning.isVisible() else "",
+        warning.accessibleName() if warning is not None and warning.isVisible() else "",
         _said(chat.error_banner),
         target.findChild(QWidget, "dropWords").text() if target.isVisible() else "",  # type: ignore[union-attr]
         _said(window.findChild(Banner, "otherDraft")),
