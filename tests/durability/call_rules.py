@@ -10,6 +10,7 @@ from typing import Any
 
 Row = dict[str, Any]
 REPEATABLE = "look_and_die"
+_NOT_RECORDED = "The call could not be recorded, so it was not made"
 _MOST_REPEATS = 5
 """Three by itself, and one for each death of the program."""
 
@@ -108,6 +109,8 @@ def _answered(
             return [f"the result of {identifier} is still in the journal beside the thread"]
         if made[-1]["args"]["text"] not in lines:
             return [f"{identifier} has a result, and its line was never written"]
+    elif not made and result["text"].startswith(_NOT_RECORDED):
+        wanted = {"error"}  # the store refused before anything was sent
     elif not made:
         wanted = {"denied"} if last is not None and last["decision"] == "deny" else {"interrupted"}
     elif last is None or last["decision"] == "run-again":

@@ -6,11 +6,14 @@ import signal
 import stat
 from pathlib import Path
 
+import pytest
+
 from sophos_desktop.core.domain.exports import ExportFormat
 from tests.e2e.cli_program import Program, read_until
 from tests.support.ollama_script import Reply
 from tests.support.ollama_server import OllamaServer
 
+pytestmark = pytest.mark.long
 ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
 

@@ -3,10 +3,13 @@
 import os
 import signal
 
+import pytest
+
 from tests.e2e.cli_program import Finished, Program, read_until, terminal
 from tests.support.ollama_script import Reply
 from tests.support.ollama_server import OllamaServer
 
+pytestmark = pytest.mark.long
 ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
 
