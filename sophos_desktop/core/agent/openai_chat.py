@@ -4,6 +4,7 @@ Invariant: imported only when such an engine is used, since langchain-openai cos
 without its `finish_reason` is an error; of a call that was cut nothing is handed on.
 """
 
+import asyncio
 import json
 import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -28,6 +29,8 @@ from sophos_desktop.core.agent.chat_pieces import (
 )
 from sophos_desktop.core.domain.errors import SophosError
 from sophos_desktop.core.domain.specs import Capability, ModelEndpoint
+
+_TURNS_TO_CLOSE = 80  # nine generators, a few turns each
 
 
 @dataclass(slots=True)
@@ -81,15 +84,18 @@ async def stream_openai(
     received = False
     try:
         chunks = cast("AsyncGenerator[AIMessageChunk, None]", model.astream(list(messages), **wanted))
-        async with aclosing(chunks):
-            async for chunk in chunks:
-                received = True
-                reason = chunk.response_metadata.get("finish_reason") or reason
-                usage = chunk.usage_metadata or usage
-                _collect(chunk, calls)
-                if isinstance(chunk.content, str) and chunk.content:
-                    first = first or time.monotonic()
-                    yield TextPiece(chunk.content)
+        try:
+            async with aclosing(chunks):
+                async for chunk in chunks:
+                    received = True
+                    reason = chunk.response_metadata.get("finish_reason") or reason
+                    usage = chunk.usage_metadata or usage
+                    _collect(chunk, calls)
+                    if isinstance(chunk.content, str) and chunk.content:
+                        first = first or time.monotonic()
+                        yield TextPiece(chunk.content)
+        finally:
+            await _let_the_library_close()
     except (openai.OpenAIError, httpx.HTTPError, json.JSONDecodeError) as error:
         raise _explained(endpoint, error, sizes) from error
     except ValueError as error:
@@ -109,6 +115,13 @@ async def stream_openai(
         prompt_ms=round(((first or ended) - began) * 1000),
         answer_ms=round((ended - (first or ended)) * 1000),
     )
+
+
+async def _let_the_library_close() -> None:
+    """The libraries stop reading at the last event and leave nine generators, one in the other, to the
+    collector, which has each closed in a task of its own. A loop that ends meanwhile would cut these."""
+    for _ in range(_TURNS_TO_CLOSE):
+        await asyncio.sleep(0)
 
 
 def _collect(chunk: AIMessageChunk, calls: dict[Any, _Call]) -> None:

@@ -55,6 +55,14 @@ async def test_the_starter_answers_with_text_and_usage(running: ModelEndpoint, m
     assert final.output_tokens
 
 
+async def test_when_an_answer_has_ended_nothing_of_its_stream_is_still_being_closed(
+    running: ModelEndpoint, models: ChatModels
+) -> None:
+    before = asyncio.all_tasks()
+    await collect(models, running, [HumanMessage("What is the capital of France?")], options=CALM)
+    assert asyncio.all_tasks() <= before
+
+
 async def test_a_prompt_beyond_the_starters_context_is_refused_with_both_sizes(
     running: ModelEndpoint, models: ChatModels
 ) -> None:

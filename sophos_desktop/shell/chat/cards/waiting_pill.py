@@ -23,7 +23,7 @@ class WaitingPill(QPushButton):
 
     def __init__(self, viewport: QWidget, theme: Theme) -> None:
         """Hidden."""
-        super().__init__(WAITING, viewport)
+        super().__init__(f" {WAITING}", viewport)  # Qt leaves less air behind an icon than the other pill has
         self.setObjectName("waitingPill")
         self.setAccessibleName(WAITING)
         self.setAccessibleDescription("Shows the first call that waits for your decision")
