@@ -20,13 +20,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QTextBrowser
 
 from sophos_desktop.shell.theme.tokens import DARK, LIGHT
-from sophos_desktop.shell.transcript.looks import Looks
-from sophos_desktop.shell.transcript.transcript_model import (
+from sophos_desktop.shell.transcript.drawing.looks import Looks
+from sophos_desktop.shell.transcript.model.transcript_model import (
     MessageKind,
     TranscriptMessage,
     TranscriptModel,
 )
-from sophos_desktop.shell.transcript.transcript_view import TranscriptView
+from sophos_desktop.shell.transcript.view.transcript_view import TranscriptView
 from tests.benchmarks.transcript_texts import SHAPES, answer, conversation
 
 FRAME_SECONDS = 0.016

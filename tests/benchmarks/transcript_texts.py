@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from sophos_desktop.shell.transcript.transcript_model import MessageKind, TranscriptMessage
+from sophos_desktop.shell.transcript.model.transcript_model import MessageKind, TranscriptMessage
 
 SHAPES = ("mix", "code", "paragraph", "blocks", "table")
 _WORDS = "The quick brown fox jumps over the lazy dog while nobody looks at what it does there. "

@@ -12,8 +12,8 @@ from sophos_desktop.shell.chat.cards.card import Answer
 from sophos_desktop.shell.chat.item_kinds import UserItem
 from sophos_desktop.shell.transcript.cards.facts import short_argument
 from sophos_desktop.shell.transcript.cards.json_text import lay_out
-from sophos_desktop.shell.transcript.drawable_text import drawable, drawable_code, escaped
-from sophos_desktop.shell.transcript.plain_text import plain_text
+from sophos_desktop.shell.transcript.drawing.plain_text import plain_text
+from sophos_desktop.shell.transcript.text.drawable_text import drawable, drawable_code, escaped
 from tests.shell.question_rig import asked, call, opened
 from tests.shell.transcript.answers import Answer as BuiltAnswer
 from tests.shell.transcript.viewing import answer, shown, user

@@ -11,7 +11,7 @@ from sophos_desktop.core.domain.run import RunStatus
 from sophos_desktop.shell.chat.cards.approval_card import ApprovalCard
 from sophos_desktop.shell.chat.cards.uncertain_card import UncertainCard
 from sophos_desktop.shell.transcript.cards.tool_card import ToolCard
-from sophos_desktop.shell.transcript.reader import Reader
+from sophos_desktop.shell.transcript.speaking.reader import Reader
 from tests.support.card_window import DONE, asked, asking_window, cards, finished, part, press
 from tests.support.core_fixture import LINES, append, calls, slow_append, until_lines
 from tests.support.fake_core import FakeCore

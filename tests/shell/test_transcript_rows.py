@@ -24,7 +24,11 @@ from sophos_desktop.shell.transcript.cards.meta_words import meta_facts
 from sophos_desktop.shell.transcript.cards.notice_line import NoticeFacts, NoticeKind
 from sophos_desktop.shell.transcript.cards.thinking_row import ThinkingFacts
 from sophos_desktop.shell.transcript.cards.tool_card import AskedCall, ToolGroup
-from sophos_desktop.shell.transcript.transcript_model import MessageKind, TranscriptMessage, TranscriptModel
+from sophos_desktop.shell.transcript.model.transcript_model import (
+    MessageKind,
+    TranscriptMessage,
+    TranscriptModel,
+)
 
 QUESTION = UserItem("u", "Where?")
 FIRST, SECOND = (ToolItem(f"m1:{n}", "memory", "search", "{}", "ok", "found", 9) for n in range(2))

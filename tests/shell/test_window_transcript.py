@@ -21,14 +21,14 @@ from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.events import Event, ModelCallFinished, Notice, RunEvent, ToolCallFinished
 from sophos_desktop.core.domain.run import RunStatus
 from sophos_desktop.core.domain.specs import ToolResult
-from sophos_desktop.shell.transcript.attached_files import AttachedFiles
-from sophos_desktop.shell.transcript.bounded_images import PLACEHOLDER
 from sophos_desktop.shell.transcript.cards.big_result import BigResultWindow
 from sophos_desktop.shell.transcript.cards.meta_line import MetaLine
 from sophos_desktop.shell.transcript.cards.tool_card import ToolCard, ToolGroup
-from sophos_desktop.shell.transcript.image_window import ImageWindow
-from sophos_desktop.shell.transcript.rows import PartKind
-from sophos_desktop.shell.transcript.transcript_model import MessageImage
+from sophos_desktop.shell.transcript.model.transcript_model import MessageImage
+from sophos_desktop.shell.transcript.view.attached_files import AttachedFiles
+from sophos_desktop.shell.transcript.view.bounded_images import PLACEHOLDER
+from sophos_desktop.shell.transcript.view.image_window import ImageWindow
+from sophos_desktop.shell.transcript.view.rows import PartKind
 from tests.support.fake_core import FakeCore
 from tests.support.fake_core_parts import assistant, interrupted, record, user
 from tests.support.window import WindowRig, open_window, until

@@ -7,7 +7,7 @@ from sophos_desktop.shell.transcript.cards.meta_words import meta_facts
 from sophos_desktop.shell.transcript.cards.notice_line import NoticeFacts
 from sophos_desktop.shell.transcript.cards.thinking_row import ThinkingFacts
 from sophos_desktop.shell.transcript.cards.tool_card import ToolGroup
-from sophos_desktop.shell.transcript.transcript_model import MessageKind, TranscriptMessage
+from sophos_desktop.shell.transcript.model.transcript_model import MessageKind, TranscriptMessage
 
 
 def transcript_text(transcript: Transcript) -> str:

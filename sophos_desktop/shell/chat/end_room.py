@@ -10,10 +10,10 @@ from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from sophos_desktop.shell.chat.shown_rows import ShownRows
-from sophos_desktop.shell.transcript.layout import BOTTOM_MARGIN, Anchor, TranscriptLayout
-from sophos_desktop.shell.transcript.news import END_ROOM
-from sophos_desktop.shell.transcript.rows import AFTER_CARD, AFTER_USER
-from sophos_desktop.shell.transcript.transcript_model import MessageKind, TranscriptMessage
+from sophos_desktop.shell.transcript.model.transcript_model import MessageKind, TranscriptMessage
+from sophos_desktop.shell.transcript.view.layout import BOTTOM_MARGIN, Anchor, TranscriptLayout
+from sophos_desktop.shell.transcript.view.news import END_ROOM
+from sophos_desktop.shell.transcript.view.rows import AFTER_CARD, AFTER_USER
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,8 @@ from sophos_desktop.shell.chat.chat_view import ChatView
 from sophos_desktop.shell.chat.item_kinds import AnswerItem, ResultImage, ToolItem, UserItem
 from sophos_desktop.shell.chat.items import TranscriptItems
 from sophos_desktop.shell.facade import Core
-from sophos_desktop.shell.transcript.attached_files import is_picture
-from sophos_desktop.shell.transcript.bounded_images import MOST_BYTES
+from sophos_desktop.shell.transcript.view.attached_files import is_picture
+from sophos_desktop.shell.transcript.view.bounded_images import MOST_BYTES
 
 LOOK_MILLISECONDS = 120
 _READ_UNASKED_BYTES = 4_000_000  # a larger result is read when it is opened

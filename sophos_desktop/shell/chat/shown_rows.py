@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from sophos_desktop.shell.chat.item_kinds import PENDING_KEY, AnswerItem, Item
 from sophos_desktop.shell.chat.transcript_rows import is_boundary, rows_of, rows_of_one
-from sophos_desktop.shell.transcript.transcript_model import TranscriptMessage, TranscriptModel
+from sophos_desktop.shell.transcript.model.transcript_model import TranscriptMessage, TranscriptModel
 
 
 class ShownRows:

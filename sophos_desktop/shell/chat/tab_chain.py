@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QPoint, Qt
 from PySide6.QtWidgets import QApplication, QWidget
 
 from sophos_desktop.shell.chat.cards.card import Card
-from sophos_desktop.shell.transcript.transcript_view import TranscriptView
+from sophos_desktop.shell.transcript.view.transcript_view import TranscriptView
 
 _NO_FOCUS = Qt.FocusPolicy.NoFocus
 _Place = tuple[int, ...]  # part of the column; within it: message, footer, then as it was made or is seen

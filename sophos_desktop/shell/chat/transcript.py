@@ -16,21 +16,25 @@ from sophos_desktop.shell.chat.end_room import EndRoom, Room, RoomCard
 from sophos_desktop.shell.chat.item_kinds import AnswerItem, Item
 from sophos_desktop.shell.chat.shown_rows import ShownRows
 from sophos_desktop.shell.theme.follower import Theme
-from sophos_desktop.shell.transcript.accessible import Accessibility
-from sophos_desktop.shell.transcript.attached_files import AttachedFiles
 from sophos_desktop.shell.transcript.cards.big_result import BigResultWindow
 from sophos_desktop.shell.transcript.cards.card_states import CardStates
 from sophos_desktop.shell.transcript.cards.factory import CardFactory, CardHooks
 from sophos_desktop.shell.transcript.cards.meta_line import CONTINUE, COPY_MARKDOWN, COPY_TEXT, READ
 from sophos_desktop.shell.transcript.cards.tool_card import card_id
-from sophos_desktop.shell.transcript.find_bar import FindBar
-from sophos_desktop.shell.transcript.image_window import ImageWindow
-from sophos_desktop.shell.transcript.looks import Looks
-from sophos_desktop.shell.transcript.markdown import may_open
-from sophos_desktop.shell.transcript.reader import Reader
-from sophos_desktop.shell.transcript.selection import Selection
-from sophos_desktop.shell.transcript.transcript_model import MessageKind, TranscriptMessage, TranscriptModel
-from sophos_desktop.shell.transcript.transcript_view import TranscriptView
+from sophos_desktop.shell.transcript.drawing.looks import Looks
+from sophos_desktop.shell.transcript.finding.find_bar import FindBar
+from sophos_desktop.shell.transcript.markdown.reading import may_open
+from sophos_desktop.shell.transcript.model.transcript_model import (
+    MessageKind,
+    TranscriptMessage,
+    TranscriptModel,
+)
+from sophos_desktop.shell.transcript.selecting.selection import Selection
+from sophos_desktop.shell.transcript.speaking.accessible import Accessibility
+from sophos_desktop.shell.transcript.speaking.reader import Reader
+from sophos_desktop.shell.transcript.view.attached_files import AttachedFiles
+from sophos_desktop.shell.transcript.view.image_window import ImageWindow
+from sophos_desktop.shell.transcript.view.transcript_view import TranscriptView
 
 _PRESSING = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space, Qt.Key.Key_F7)
 _LOW = 480  # pixels: two pills would leave too little of the text

@@ -12,8 +12,8 @@ from sophos_desktop.shell.chat.transcript import Transcript
 from sophos_desktop.shell.edit_actions import EditActions
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.icons import Mark, icon
-from sophos_desktop.shell.transcript.hit_areas import HitKind
-from sophos_desktop.shell.transcript.transcript_model import MessageKind
+from sophos_desktop.shell.transcript.model.transcript_model import MessageKind
+from sophos_desktop.shell.transcript.view.hit_areas import HitKind
 from sophos_desktop.shell.widgets.floating_menu import FloatingMenu
 
 _FROM_CORNER = 24  # pixels: where the menu key opens it if nothing is current in the view

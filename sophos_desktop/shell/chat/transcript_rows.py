@@ -18,19 +18,19 @@ from sophos_desktop.shell.chat.item_kinds import (
     ToolItem,
     UserItem,
 )
-from sophos_desktop.shell.transcript.attached_files import is_picture
 from sophos_desktop.shell.transcript.cards.error_card import ErrorFacts
 from sophos_desktop.shell.transcript.cards.facts import CallFacts, CallState
 from sophos_desktop.shell.transcript.cards.meta_line import CONTINUE
 from sophos_desktop.shell.transcript.cards.notice_line import NoticeFacts, NoticeKind
 from sophos_desktop.shell.transcript.cards.thinking_row import ThinkingFacts
 from sophos_desktop.shell.transcript.cards.tool_card import AskedCall, ToolGroup, card_id
-from sophos_desktop.shell.transcript.transcript_model import (
+from sophos_desktop.shell.transcript.model.transcript_model import (
     MessageImage,
     MessageKind,
     MessageMeta,
     TranscriptMessage,
 )
+from sophos_desktop.shell.transcript.view.attached_files import is_picture
 
 _MOST_CALLS = 40  # in one card: each is a widget
 _NO_TEXT = "No text"

@@ -16,7 +16,7 @@ from sophos_desktop.shell.theme.type_scale import TYPE
 from sophos_desktop.shell.trace.axis import LEFT_PAD, RIGHT_PAD, SIDE, AxisHeader, x_of
 from sophos_desktop.shell.trace.bars import Bar
 from sophos_desktop.shell.trace.trace_model import BAR, NAME, Role
-from sophos_desktop.shell.transcript.drawable_text import drawable_code
+from sophos_desktop.shell.transcript.text.drawable_text import drawable_code
 from sophos_desktop.shell.widgets.shapes import Shape, paint_shape
 
 NAME_SHIFT = 12

@@ -7,8 +7,8 @@ from PySide6.QtCore import QCoreApplication, QEvent
 
 from sophos_desktop.shell.trace.telling import Place
 from sophos_desktop.shell.transcript.cards.tool_card import ToolCard, ToolGroup
-from sophos_desktop.shell.transcript.transcript_model import TranscriptModel
-from sophos_desktop.shell.transcript.transcript_view import TranscriptView
+from sophos_desktop.shell.transcript.model.transcript_model import TranscriptModel
+from sophos_desktop.shell.transcript.view.transcript_view import TranscriptView
 
 
 def show_place(view: TranscriptView, place: Place) -> bool:

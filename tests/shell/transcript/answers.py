@@ -7,12 +7,12 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QTextBlock, QTextDocument
 
 from sophos_desktop.shell.theme.tokens import LIGHT as LIGHT_TOKENS
-from sophos_desktop.shell.transcript.built import BuiltSegment, SegmentDocument
-from sophos_desktop.shell.transcript.document_builder import build
-from sophos_desktop.shell.transcript.environment import MarkdownEnvironment
-from sophos_desktop.shell.transcript.math_images import MathImages
-from sophos_desktop.shell.transcript.plain_text import plain_text
-from sophos_desktop.shell.transcript.style import TranscriptTheme
+from sophos_desktop.shell.transcript.drawing.built import BuiltSegment, SegmentDocument
+from sophos_desktop.shell.transcript.drawing.document_builder import build
+from sophos_desktop.shell.transcript.drawing.math_images import MathImages
+from sophos_desktop.shell.transcript.drawing.plain_text import plain_text
+from sophos_desktop.shell.transcript.drawing.style import TranscriptTheme
+from sophos_desktop.shell.transcript.markdown.environment import MarkdownEnvironment
 from tests.shell.transcript.samples import segments_of
 
 WIDTH = 600

@@ -10,15 +10,15 @@ from PySide6.QtCore import QSocketNotifier
 from PySide6.QtWidgets import QApplication, QWidget
 
 from sophos_desktop.shell.theme.tokens import LIGHT
-from sophos_desktop.shell.transcript.accessible import Accessibility
-from sophos_desktop.shell.transcript.looks import Looks
-from sophos_desktop.shell.transcript.selection import Selection
-from sophos_desktop.shell.transcript.transcript_model import (
+from sophos_desktop.shell.transcript.drawing.looks import Looks
+from sophos_desktop.shell.transcript.model.transcript_model import (
     MessageKind,
     TranscriptMessage,
     TranscriptModel,
 )
-from sophos_desktop.shell.transcript.transcript_view import TranscriptView
+from sophos_desktop.shell.transcript.selecting.selection import Selection
+from sophos_desktop.shell.transcript.speaking.accessible import Accessibility
+from sophos_desktop.shell.transcript.view.transcript_view import TranscriptView
 
 
 def main() -> None:

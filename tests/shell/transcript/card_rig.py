@@ -16,13 +16,13 @@ from sophos_desktop.shell.transcript.cards.card_states import CardStates
 from sophos_desktop.shell.transcript.cards.factory import CardFactory, CardHooks
 from sophos_desktop.shell.transcript.cards.facts import CallFacts
 from sophos_desktop.shell.transcript.cards.tool_card import ToolGroup
-from sophos_desktop.shell.transcript.looks import Looks
-from sophos_desktop.shell.transcript.transcript_model import (
+from sophos_desktop.shell.transcript.drawing.looks import Looks
+from sophos_desktop.shell.transcript.model.transcript_model import (
     MessageKind,
     TranscriptMessage,
     TranscriptModel,
 )
-from sophos_desktop.shell.transcript.transcript_view import TranscriptView
+from sophos_desktop.shell.transcript.view.transcript_view import TranscriptView
 from tests.shell.transcript.viewing import settle
 
 COLUMN = 600

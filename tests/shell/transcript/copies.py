@@ -4,12 +4,12 @@ import re
 
 from PySide6.QtGui import QTextCursor, QTextDocument, QTextTable
 
-from sophos_desktop.shell.transcript.built import LinkKind
-from sophos_desktop.shell.transcript.copying import Span, copied_markdown, copied_text, message_span
-from sophos_desktop.shell.transcript.positions import TextPosition
-from sophos_desktop.shell.transcript.segments import SegmentKind
-from sophos_desktop.shell.transcript.source_map import marker_length
-from sophos_desktop.shell.transcript.transcript_model import TranscriptModel
+from sophos_desktop.shell.transcript.copying.clipboard import Span, copied_markdown, copied_text, message_span
+from sophos_desktop.shell.transcript.copying.source_map import marker_length
+from sophos_desktop.shell.transcript.drawing.built import LinkKind
+from sophos_desktop.shell.transcript.markdown.segments import SegmentKind
+from sophos_desktop.shell.transcript.model.positions import TextPosition
+from sophos_desktop.shell.transcript.model.transcript_model import TranscriptModel
 from tests.shell.transcript.answers import Answer
 from tests.shell.transcript.viewing import answer
 

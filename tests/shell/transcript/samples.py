@@ -1,7 +1,7 @@
 """Texts that the tests of the transcript share."""
 
-from sophos_desktop.shell.transcript.segments import Segment
-from sophos_desktop.shell.transcript.splitter import Splitter
+from sophos_desktop.shell.transcript.markdown.segments import Segment
+from sophos_desktop.shell.transcript.markdown.splitter import Splitter
 
 CORPUS = (
     "# Title\n\nSome *words* and `code`.\n\n## Next\nmore\n===\ntext\n---\n\n***\n",

@@ -7,13 +7,13 @@ from dataclasses import replace
 from PySide6.QtCore import QPoint, QRect
 from PySide6.QtGui import QAccessible, QGuiApplication
 
-from sophos_desktop.shell.transcript.accessible import ANSWER_FINISHED, Accessibility
-from sophos_desktop.shell.transcript.accessible_message import COPY, COPY_MARKDOWN, READ
 from sophos_desktop.shell.transcript.cards.facts import CallFacts, CallState
-from sophos_desktop.shell.transcript.positions import TextPosition
-from sophos_desktop.shell.transcript.selection import Selection
-from sophos_desktop.shell.transcript.transcript_model import TranscriptMessage
-from sophos_desktop.shell.transcript.transcript_view import TranscriptView
+from sophos_desktop.shell.transcript.model.positions import TextPosition
+from sophos_desktop.shell.transcript.model.transcript_model import TranscriptMessage
+from sophos_desktop.shell.transcript.selecting.selection import Selection
+from sophos_desktop.shell.transcript.speaking.accessible import ANSWER_FINISHED, Accessibility
+from sophos_desktop.shell.transcript.speaking.accessible_message import COPY, COPY_MARKDOWN, READ
+from sophos_desktop.shell.transcript.view.transcript_view import TranscriptView
 from tests.shell.transcript.card_rig import calls, cards_shown, wait_for
 from tests.shell.transcript.viewing import PROSE, answer, conversation, settle, shown, user
 

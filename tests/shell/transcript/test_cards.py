@@ -18,7 +18,7 @@ from sophos_desktop.shell.transcript.cards.notice_line import NoticeFacts, Notic
 from sophos_desktop.shell.transcript.cards.parts import LinkButton
 from sophos_desktop.shell.transcript.cards.thinking_row import ThinkingFacts, ThinkingRow
 from sophos_desktop.shell.transcript.cards.tool_card import ToolCard
-from sophos_desktop.shell.transcript.transcript_model import MessageKind, MessageMeta, TranscriptMessage
+from sophos_desktop.shell.transcript.model.transcript_model import MessageKind, MessageMeta, TranscriptMessage
 from tests.shell.transcript.card_rig import CardRig, calls, card_of, cards_shown, mouse, wait_for
 from tests.shell.transcript.viewing import settle, user
 

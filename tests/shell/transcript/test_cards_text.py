@@ -17,8 +17,8 @@ from sophos_desktop.shell.transcript.cards.facts import (
 )
 from sophos_desktop.shell.transcript.cards.json_text import colours_of, first_folds, lay_out, read_json
 from sophos_desktop.shell.transcript.cards.text_rows import TextRows
-from sophos_desktop.shell.transcript.text_search import Searched, places
-from sophos_desktop.shell.transcript.words_at import word_around
+from sophos_desktop.shell.transcript.text.text_search import Searched, places
+from sophos_desktop.shell.transcript.text.words_at import word_around
 
 
 def rows_of(text: str, columns: int) -> list[str]:

@@ -6,9 +6,9 @@ import pytest
 from PySide6.QtGui import QTextCursor, QTextDocument
 
 from sophos_desktop.shell.theme.tokens import LIGHT as LIGHT_TOKENS
-from sophos_desktop.shell.transcript.built import SegmentDocument
-from sophos_desktop.shell.transcript.code_blocks import CodeHighlighter, language_name
-from sophos_desktop.shell.transcript.style import TranscriptTheme
+from sophos_desktop.shell.transcript.drawing.built import SegmentDocument
+from sophos_desktop.shell.transcript.drawing.code_blocks import CodeHighlighter, language_name
+from sophos_desktop.shell.transcript.drawing.style import TranscriptTheme
 
 LIGHT = TranscriptTheme.of(LIGHT_TOKENS)
 CODE = 'def name(x):\n    """Doc\n    string."""\n    return "é😀" + 12  # note\n\nclass Kind: ...\n'

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sophos_desktop.shell.transcript.code_copy import whole_code
-from sophos_desktop.shell.transcript.transcript_model import TranscriptModel
+from sophos_desktop.shell.transcript.copying.code_copy import whole_code
+from sophos_desktop.shell.transcript.model.transcript_model import TranscriptModel
 from tests.shell.transcript.answers import Answer
 from tests.shell.transcript.viewing import answer
 

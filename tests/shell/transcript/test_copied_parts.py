@@ -5,14 +5,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PySide6.QtGui import QTextDocument
 
-from sophos_desktop.shell.transcript.copying import Span, copied_markdown
-from sophos_desktop.shell.transcript.inline_places import PLACES, PlacedReader
-from sophos_desktop.shell.transcript.positions import TextPosition
-from sophos_desktop.shell.transcript.scratch import ScratchDocuments
-from sophos_desktop.shell.transcript.segments import SegmentKind
-from sophos_desktop.shell.transcript.source_leaves import leaves_of
-from sophos_desktop.shell.transcript.source_map import placed_leaves
-from sophos_desktop.shell.transcript.source_slices import groups_of
+from sophos_desktop.shell.transcript.copying.clipboard import Span, copied_markdown
+from sophos_desktop.shell.transcript.copying.source_leaves import leaves_of
+from sophos_desktop.shell.transcript.copying.source_map import placed_leaves
+from sophos_desktop.shell.transcript.copying.source_slices import groups_of
+from sophos_desktop.shell.transcript.markdown.inline_places import PLACES, PlacedReader
+from sophos_desktop.shell.transcript.markdown.segments import SegmentKind
+from sophos_desktop.shell.transcript.model.positions import TextPosition
+from sophos_desktop.shell.transcript.view.scratch import ScratchDocuments
 from tests.shell.transcript.copies import Copies, lines_of
 from tests.shell.transcript.samples import CORPUS
 from tests.shell.transcript.viewing import answer, shown, until_idle

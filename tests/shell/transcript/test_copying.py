@@ -5,20 +5,20 @@ import random
 import pytest
 from PySide6.QtGui import QTextDocument
 
-from sophos_desktop.shell.transcript.copying import (
+from sophos_desktop.shell.transcript.copying.clipboard import (
     Span,
     copied_markdown,
     copied_text,
     message_span,
     whole_span,
 )
-from sophos_desktop.shell.transcript.plain_text import plain_text
-from sophos_desktop.shell.transcript.positions import TextPosition
-from sophos_desktop.shell.transcript.scratch import ScratchDocuments
-from sophos_desktop.shell.transcript.segments import SegmentKind
-from sophos_desktop.shell.transcript.source_slices import groups_of
-from sophos_desktop.shell.transcript.transcript_model import MessageKind, TranscriptMessage
-from sophos_desktop.shell.transcript.transcript_view import TranscriptView
+from sophos_desktop.shell.transcript.copying.source_slices import groups_of
+from sophos_desktop.shell.transcript.drawing.plain_text import plain_text
+from sophos_desktop.shell.transcript.markdown.segments import SegmentKind
+from sophos_desktop.shell.transcript.model.positions import TextPosition
+from sophos_desktop.shell.transcript.model.transcript_model import MessageKind, TranscriptMessage
+from sophos_desktop.shell.transcript.view.scratch import ScratchDocuments
+from sophos_desktop.shell.transcript.view.transcript_view import TranscriptView
 from tests.shell.transcript.samples import CORPUS
 from tests.shell.transcript.viewing import PROSE, answer, conversation, shown, user
 

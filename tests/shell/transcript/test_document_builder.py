@@ -5,9 +5,9 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QColor, QTextCursor, QTextDocument
 
 from sophos_desktop.shell.theme.tokens import DARK
-from sophos_desktop.shell.transcript.built import LinkKind, text_rectangles
-from sophos_desktop.shell.transcript.plain_text import plain_text
-from sophos_desktop.shell.transcript.style import TranscriptTheme
+from sophos_desktop.shell.transcript.drawing.built import LinkKind, text_rectangles
+from sophos_desktop.shell.transcript.drawing.plain_text import plain_text
+from sophos_desktop.shell.transcript.drawing.style import TranscriptTheme
 from tests.shell.transcript.answers import LIGHT, WIDTH, Answer, one
 
 

@@ -10,9 +10,9 @@ from PySide6.QtTest import QTest
 from sophos_desktop.shell.transcript.cards.facts import CallFacts, CallState
 from sophos_desktop.shell.transcript.cards.thinking_row import ThinkingFacts, ThinkingRow
 from sophos_desktop.shell.transcript.cards.tool_card import ToolCard
-from sophos_desktop.shell.transcript.find_bar import FindBar
-from sophos_desktop.shell.transcript.positions import TextPosition
-from sophos_desktop.shell.transcript.transcript_model import TranscriptMessage
+from sophos_desktop.shell.transcript.finding.find_bar import FindBar
+from sophos_desktop.shell.transcript.model.positions import TextPosition
+from sophos_desktop.shell.transcript.model.transcript_model import TranscriptMessage
 from tests.shell.transcript.card_rig import CardRig, calls, card_of, cards_shown, wait_for
 from tests.shell.transcript.viewing import PROSE, answer, on_screen, settle, user
 

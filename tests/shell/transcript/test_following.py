@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sophos_desktop.shell.transcript.following import followed
+from sophos_desktop.shell.transcript.selecting.following import followed
 
 WORDS = ["one", "**two", "three**", "four", "`five`", "six", "[seven](http://x)", "eight", "nine", "ten"]
 

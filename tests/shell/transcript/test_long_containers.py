@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtGui import QTextCursor, QTextDocument
 
-from sophos_desktop.shell.transcript.built import text_rectangles
+from sophos_desktop.shell.transcript.drawing.built import text_rectangles
 from sophos_desktop.shell.widgets.plain_tip import plain_tip
 from tests.shell.transcript.answers import Answer, one
 

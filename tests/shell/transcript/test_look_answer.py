@@ -9,11 +9,16 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QFont, QImage, QTextCursor, QTextDocument
 
 from sophos_desktop.shell.theme.tokens import DARK, LIGHT, Tokens
-from sophos_desktop.shell.transcript.built import BuiltSegment, text_rectangles
-from sophos_desktop.shell.transcript.geometry import TextPart
-from sophos_desktop.shell.transcript.hit_areas import COPY, box_rectangle, copy_rectangle, image_rectangle
-from sophos_desktop.shell.transcript.looks import Looks
-from sophos_desktop.shell.transcript.transcript_view import TranscriptView
+from sophos_desktop.shell.transcript.drawing.built import BuiltSegment, text_rectangles
+from sophos_desktop.shell.transcript.drawing.looks import Looks
+from sophos_desktop.shell.transcript.view.geometry import TextPart
+from sophos_desktop.shell.transcript.view.hit_areas import (
+    COPY,
+    box_rectangle,
+    copy_rectangle,
+    image_rectangle,
+)
+from sophos_desktop.shell.transcript.view.transcript_view import TranscriptView
 from tests.shell.transcript.viewing import PROSE, answer, on_screen, settle, shown, until_idle
 
 BOTH = pytest.mark.parametrize("tokens", [LIGHT, DARK], ids=["light", "dark"])

@@ -17,7 +17,7 @@ from sophos_desktop.shell.transcript.cards.notice_line import NoticeFacts
 from sophos_desktop.shell.transcript.cards.parts import MarkView
 from sophos_desktop.shell.transcript.cards.thinking_row import ThinkingFacts, ThinkingRow
 from sophos_desktop.shell.transcript.cards.tool_card import ToolCard
-from sophos_desktop.shell.transcript.transcript_model import MessageKind, MessageMeta, TranscriptMessage
+from sophos_desktop.shell.transcript.model.transcript_model import MessageKind, MessageMeta, TranscriptMessage
 from tests.shell.transcript.card_rig import CardRig, calls, card_of, cards_shown, colours_of
 from tests.shell.transcript.viewing import settle
 

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from markdown_it.token import Token
 
-from sophos_desktop.shell.transcript.environment import MarkdownEnvironment
-from sophos_desktop.shell.transcript.markdown import MarkdownReader, may_open
-from sophos_desktop.shell.transcript.segments import Segment, SegmentKind
-from sophos_desktop.shell.transcript.splitter import Splitter
+from sophos_desktop.shell.transcript.markdown.environment import MarkdownEnvironment
+from sophos_desktop.shell.transcript.markdown.reading import MarkdownReader, may_open
+from sophos_desktop.shell.transcript.markdown.segments import Segment, SegmentKind
+from sophos_desktop.shell.transcript.markdown.splitter import Splitter
 from tests.shell.transcript.samples import CORPUS, PIECES, segments_of
 
 FILLER = "Words that fill a paragraph of their own. " * 20 + "\n\n"

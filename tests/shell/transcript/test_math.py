@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtGui import QColor
 
-from sophos_desktop.shell.transcript.math_images import (
+from sophos_desktop.shell.transcript.drawing.math_images import (
     MathImage,
     MathImages,
     MathraRenderer,

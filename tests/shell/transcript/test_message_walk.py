@@ -9,13 +9,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
 from sophos_desktop.shell.transcript.cards.facts import CallFacts, CallState
-from sophos_desktop.shell.transcript.message_walk import MessageWalk
-from sophos_desktop.shell.transcript.positions import TextPosition
-from sophos_desktop.shell.transcript.reader import Reader
-from sophos_desktop.shell.transcript.selection import Selection
-from sophos_desktop.shell.transcript.spoken_text import SpokenTexts
-from sophos_desktop.shell.transcript.transcript_model import TranscriptMessage
-from sophos_desktop.shell.transcript.transcript_view import TranscriptView
+from sophos_desktop.shell.transcript.model.positions import TextPosition
+from sophos_desktop.shell.transcript.model.transcript_model import TranscriptMessage
+from sophos_desktop.shell.transcript.selecting.selection import Selection
+from sophos_desktop.shell.transcript.speaking.message_walk import MessageWalk
+from sophos_desktop.shell.transcript.speaking.reader import Reader
+from sophos_desktop.shell.transcript.speaking.spoken_text import SpokenTexts
+from sophos_desktop.shell.transcript.view.transcript_view import TranscriptView
 from tests.shell.transcript.card_rig import calls, cards_shown
 from tests.shell.transcript.viewing import answer, conversation, settle, shown, user
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from sophos_desktop.shell.transcript.message_text import READ_AT_ONCE, plain_segments
-from sophos_desktop.shell.transcript.transcript_model import MessageMeta, TranscriptModel
+from sophos_desktop.shell.transcript.model.message_text import READ_AT_ONCE, plain_segments
+from sophos_desktop.shell.transcript.model.transcript_model import MessageMeta, TranscriptModel
 from tests.shell.transcript.samples import CORPUS, segments_of
 from tests.shell.transcript.viewing import answer, user
 

@@ -9,10 +9,14 @@ from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 
 from sophos_desktop.shell.theme.tokens import LIGHT
-from sophos_desktop.shell.transcript.bounded_images import HIGHEST, PLACEHOLDER, decode
-from sophos_desktop.shell.transcript.hit_areas import HitKind, address_rectangle, image_rectangle
-from sophos_desktop.shell.transcript.transcript_model import MessageImage, MessageKind, TranscriptMessage
-from sophos_desktop.shell.transcript.transcript_view import TranscriptView
+from sophos_desktop.shell.transcript.model.transcript_model import (
+    MessageImage,
+    MessageKind,
+    TranscriptMessage,
+)
+from sophos_desktop.shell.transcript.view.bounded_images import HIGHEST, PLACEHOLDER, decode
+from sophos_desktop.shell.transcript.view.hit_areas import HitKind, address_rectangle, image_rectangle
+from sophos_desktop.shell.transcript.view.transcript_view import TranscriptView
 from tests.shell.transcript.viewing import PROSE, answer, on_screen, settle, shown, until_idle, user
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from sophos_desktop.shell.transcript.text_alignment import place_in
-from sophos_desktop.shell.transcript.transcript_view import TranscriptView
+from sophos_desktop.shell.transcript.text.text_alignment import place_in
+from sophos_desktop.shell.transcript.view.transcript_view import TranscriptView
 from tests.shell.transcript.viewing import (
     answer,
     conversation,

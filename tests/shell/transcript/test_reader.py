@@ -7,11 +7,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
-from sophos_desktop.shell.transcript.positions import TextPosition
-from sophos_desktop.shell.transcript.reader import Reader
-from sophos_desktop.shell.transcript.selection import Selection
-from sophos_desktop.shell.transcript.transcript_model import TranscriptMessage
-from sophos_desktop.shell.transcript.transcript_view import TranscriptView
+from sophos_desktop.shell.transcript.model.positions import TextPosition
+from sophos_desktop.shell.transcript.model.transcript_model import TranscriptMessage
+from sophos_desktop.shell.transcript.selecting.selection import Selection
+from sophos_desktop.shell.transcript.speaking.reader import Reader
+from sophos_desktop.shell.transcript.view.transcript_view import TranscriptView
 from tests.shell.transcript.viewing import PROSE, answer, conversation, on_screen, settle, shown, user
 
 SHIFT, CONTROL = Qt.KeyboardModifier.ShiftModifier, Qt.KeyboardModifier.ControlModifier

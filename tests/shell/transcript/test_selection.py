@@ -9,12 +9,12 @@ from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QColor, QGuiApplication
 from PySide6.QtTest import QTest
 
-from sophos_desktop.shell.transcript.kept_ends import in_units
-from sophos_desktop.shell.transcript.positions import TextPosition
-from sophos_desktop.shell.transcript.scratch import ScratchDocuments
-from sophos_desktop.shell.transcript.selection import Selection
-from sophos_desktop.shell.transcript.transcript_model import TranscriptMessage
-from sophos_desktop.shell.transcript.transcript_view import TranscriptView
+from sophos_desktop.shell.transcript.model.positions import TextPosition
+from sophos_desktop.shell.transcript.model.transcript_model import TranscriptMessage
+from sophos_desktop.shell.transcript.selecting.kept_ends import in_units
+from sophos_desktop.shell.transcript.selecting.selection import Selection
+from sophos_desktop.shell.transcript.view.scratch import ScratchDocuments
+from sophos_desktop.shell.transcript.view.transcript_view import TranscriptView
 from tests.shell.transcript.card_rig import mouse, wait_for
 from tests.shell.transcript.samples import CORPUS
 from tests.shell.transcript.viewing import PROSE, answer, conversation, on_screen, settle, shown, user

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QLabel
 from sophos_desktop.shell.transcript.cards.error_card import ErrorCard, ErrorFacts
 from sophos_desktop.shell.transcript.cards.facts import CallFacts, CallState
 from sophos_desktop.shell.transcript.cards.tool_card import ToolCard
-from sophos_desktop.shell.transcript.find_bar import FindBar
+from sophos_desktop.shell.transcript.finding.find_bar import FindBar
 from tests.shell.transcript.answers import LIGHT, Answer
 from tests.shell.transcript.card_rig import calls, card_of, cards_shown, wait_for
 from tests.shell.transcript.viewing import PROSE, answer, conversation, settle, shown, until_idle, user

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sophos_desktop.shell.transcript.source_sieve import SourceSieve
-from sophos_desktop.shell.transcript.text_search import places
+from sophos_desktop.shell.transcript.finding.source_sieve import SourceSieve
+from sophos_desktop.shell.transcript.text.text_search import places
 from tests.shell.transcript.answers import Answer
 from tests.shell.transcript.samples import CORPUS, PIECES
 

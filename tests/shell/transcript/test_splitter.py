@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
-from sophos_desktop.shell.transcript.block_scanner import CODE_LIMIT, CODE_LINES, TABLE_ROWS
-from sophos_desktop.shell.transcript.segments import Segment, SegmentKind
-from sophos_desktop.shell.transcript.splitter import LINE_LIMIT, PARAGRAPH_LIMIT, Splitter
+from sophos_desktop.shell.transcript.markdown.block_scanner import CODE_LIMIT, CODE_LINES, TABLE_ROWS
+from sophos_desktop.shell.transcript.markdown.segments import Segment, SegmentKind
+from sophos_desktop.shell.transcript.markdown.splitter import LINE_LIMIT, PARAGRAPH_LIMIT, Splitter
 from tests.shell.transcript.samples import CORPUS, PIECES, segments_of
 
 bounded = settings(max_examples=150, deadline=None, database=None, suppress_health_check=list(HealthCheck))

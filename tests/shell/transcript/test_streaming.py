@@ -5,13 +5,13 @@ import random
 import psutil
 import pytest
 
-from sophos_desktop.shell.transcript.built import BuiltSegment, SegmentDocument
-from sophos_desktop.shell.transcript.document_builder import build, extend_code
-from sophos_desktop.shell.transcript.documents import LIMIT
-from sophos_desktop.shell.transcript.environment import MarkdownEnvironment
-from sophos_desktop.shell.transcript.math_images import MathImages
-from sophos_desktop.shell.transcript.segments import Segment
-from sophos_desktop.shell.transcript.splitter import Splitter
+from sophos_desktop.shell.transcript.drawing.built import BuiltSegment, SegmentDocument
+from sophos_desktop.shell.transcript.drawing.document_builder import build, extend_code
+from sophos_desktop.shell.transcript.drawing.documents import LIMIT
+from sophos_desktop.shell.transcript.drawing.math_images import MathImages
+from sophos_desktop.shell.transcript.markdown.environment import MarkdownEnvironment
+from sophos_desktop.shell.transcript.markdown.segments import Segment
+from sophos_desktop.shell.transcript.markdown.splitter import Splitter
 from tests.shell.transcript.answers import LIGHT, WIDTH, Answer
 from tests.shell.transcript.samples import CORPUS, PIECES, segments_of
 from tests.shell.transcript.viewing import answer, until_idle, user

@@ -13,16 +13,16 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from sophos_desktop.shell.theme.tokens import DARK
-from sophos_desktop.shell.transcript.documents import LIMIT
-from sophos_desktop.shell.transcript.looks import Looks
-from sophos_desktop.shell.transcript.positions import Highlight, TextPosition
-from sophos_desktop.shell.transcript.sideways_bar import bar_of
-from sophos_desktop.shell.transcript.transcript_model import (
+from sophos_desktop.shell.transcript.drawing.documents import LIMIT
+from sophos_desktop.shell.transcript.drawing.looks import Looks
+from sophos_desktop.shell.transcript.model.positions import Highlight, TextPosition
+from sophos_desktop.shell.transcript.model.transcript_model import (
     MessageKind,
     TranscriptMessage,
     TranscriptModel,
 )
-from sophos_desktop.shell.transcript.transcript_view import TranscriptView
+from sophos_desktop.shell.transcript.view.sideways_bar import bar_of
+from sophos_desktop.shell.transcript.view.transcript_view import TranscriptView
 from tests.shell.transcript.viewing import (
     PROSE,
     answer,

@@ -10,13 +10,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
 from sophos_desktop.shell.theme.tokens import LIGHT, Tokens
-from sophos_desktop.shell.transcript.looks import Looks
-from sophos_desktop.shell.transcript.transcript_model import (
+from sophos_desktop.shell.transcript.drawing.looks import Looks
+from sophos_desktop.shell.transcript.model.transcript_model import (
     MessageKind,
     TranscriptMessage,
     TranscriptModel,
 )
-from sophos_desktop.shell.transcript.transcript_view import TranscriptView
+from sophos_desktop.shell.transcript.view.transcript_view import TranscriptView
 
 PROSE = "Some words about nothing much, which go on for a while so that a line is full and another begins. "
 

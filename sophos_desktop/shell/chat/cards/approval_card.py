@@ -38,7 +38,7 @@ from sophos_desktop.shell.theme.fonts import role_font, role_line
 from sophos_desktop.shell.theme.icons import Mark
 from sophos_desktop.shell.theme.type_scale import TYPE
 from sophos_desktop.shell.transcript.cards.parts import MarkView, in_lines
-from sophos_desktop.shell.transcript.drawable_text import escaped
+from sophos_desktop.shell.transcript.text.drawable_text import escaped
 from sophos_desktop.shell.widgets.words import breakable
 
 CHECK_MILLISECONDS = 200

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from sophos_desktop.shell.transcript.drawable_text import escaped
+from sophos_desktop.shell.transcript.text.drawable_text import escaped
 
 _LINE = 160
 

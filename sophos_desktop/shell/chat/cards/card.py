@@ -33,8 +33,8 @@ from sophos_desktop.shell.theme.icons import Mark, icon, mark_size
 from sophos_desktop.shell.theme.type_scale import TYPE, TypeRole
 from sophos_desktop.shell.transcript.cards.parts import LinedLabel, MarkView
 from sophos_desktop.shell.transcript.cards.tool_head import mark_left
-from sophos_desktop.shell.transcript.drawable_text import drawable_code
-from sophos_desktop.shell.transcript.transcript_model import TranscriptMessage
+from sophos_desktop.shell.transcript.model.transcript_model import TranscriptMessage
+from sophos_desktop.shell.transcript.text.drawable_text import drawable_code
 
 __all__ = ["Answer", "Card", "MarkView", "Typed", "set_property"]
 

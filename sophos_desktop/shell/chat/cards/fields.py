@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QLineEdit, QSizePolicy, QTextEdit, QWidget
 
 from sophos_desktop.shell.theme.fonts import role_line
 from sophos_desktop.shell.theme.type_scale import TYPE
-from sophos_desktop.shell.transcript.drawable_text import escaped
-from sophos_desktop.shell.transcript.style import fixed_line
+from sophos_desktop.shell.transcript.drawing.style import fixed_line
+from sophos_desktop.shell.transcript.text.drawable_text import escaped
 
 _FRAME = 10  # padding and line, above and below
 _MARGIN = 2  # around the text, inside

@@ -22,8 +22,8 @@ from sophos_desktop.shell.chat.cards.uncertain_card import UncertainCard
 from sophos_desktop.shell.facade import PendingDecision
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.transcript.cards.tool_card import AskedCall, card_id
-from sophos_desktop.shell.transcript.transcript_model import TranscriptMessage
-from sophos_desktop.shell.transcript.transcript_view import TranscriptView
+from sophos_desktop.shell.transcript.model.transcript_model import TranscriptMessage
+from sophos_desktop.shell.transcript.view.transcript_view import TranscriptView
 from sophos_desktop.shell.widgets.announcing import announce
 
 _WAITING = "It waits for you: Shift+Tab from the message field"

@@ -15,7 +15,7 @@ from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.transcript.cards.facts import size_words
 from sophos_desktop.shell.transcript.cards.parts import Rounded
 from sophos_desktop.shell.transcript.cards.text_lines import TextLines
-from sophos_desktop.shell.transcript.text_search import Searched
+from sophos_desktop.shell.transcript.text.text_search import Searched
 from sophos_desktop.shell.widgets.plain_dialog import PlainDialog
 
 _SLICE_SECONDS = 0.006

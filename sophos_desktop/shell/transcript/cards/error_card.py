@@ -15,8 +15,8 @@ from sophos_desktop.shell.theme.fonts import code_font
 from sophos_desktop.shell.theme.icons import Mark
 from sophos_desktop.shell.theme.type_scale import TYPE, TypeRole
 from sophos_desktop.shell.transcript.cards.parts import MarkView, Rounded, Words, on_click
-from sophos_desktop.shell.transcript.drawable_text import drawable_code
-from sophos_desktop.shell.transcript.transcript_model import TranscriptMessage
+from sophos_desktop.shell.transcript.model.transcript_model import TranscriptMessage
+from sophos_desktop.shell.transcript.text.drawable_text import drawable_code
 from sophos_desktop.shell.widgets.words import breakable
 
 _CODE = TypeRole(TYPE.badge.size, TYPE.badge.line, is_code=True)

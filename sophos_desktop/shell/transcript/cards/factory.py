@@ -17,7 +17,7 @@ from sophos_desktop.shell.transcript.cards.meta_line import MetaLine
 from sophos_desktop.shell.transcript.cards.notice_line import NoticeLine
 from sophos_desktop.shell.transcript.cards.thinking_row import ThinkingFacts, ThinkingRow
 from sophos_desktop.shell.transcript.cards.tool_card import ToolCard, ToolGroup
-from sophos_desktop.shell.transcript.transcript_model import TranscriptMessage
+from sophos_desktop.shell.transcript.model.transcript_model import TranscriptMessage
 
 OtherCard = Callable[[TranscriptMessage, bool, QWidget], QWidget | None]
 

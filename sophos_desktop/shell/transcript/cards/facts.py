@@ -11,7 +11,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from sophos_desktop.shell.theme.icons import Mark
-from sophos_desktop.shell.transcript.drawable_text import escaped
+from sophos_desktop.shell.transcript.text.drawable_text import escaped
 
 _LONGEST_ARGUMENT = 200
 

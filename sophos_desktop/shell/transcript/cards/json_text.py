@@ -10,7 +10,7 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sophos_desktop.shell.transcript.drawable_text import escaped
+from sophos_desktop.shell.transcript.text.drawable_text import escaped
 
 Path = tuple[int, ...]
 LARGEST: Final = 256 * 1024  # characters; longer text is shown as it is

@@ -17,7 +17,7 @@ from sophos_desktop.shell.theme.type_scale import TYPE
 from sophos_desktop.shell.transcript.cards.facts import MetaFacts
 from sophos_desktop.shell.transcript.cards.meta_words import meta_facts
 from sophos_desktop.shell.transcript.cards.parts import icon_button, on_click
-from sophos_desktop.shell.transcript.transcript_model import TranscriptMessage
+from sophos_desktop.shell.transcript.model.transcript_model import TranscriptMessage
 from sophos_desktop.shell.widgets.floating_menu import FloatingMenu
 
 _HEIGHT = 24

@@ -8,7 +8,7 @@ from datetime import datetime
 from sophos_desktop.core.domain.conversation import MessageState
 from sophos_desktop.shell.theme.icons import Mark
 from sophos_desktop.shell.transcript.cards.facts import MetaFacts
-from sophos_desktop.shell.transcript.transcript_model import TranscriptMessage
+from sophos_desktop.shell.transcript.model.transcript_model import TranscriptMessage
 
 
 def meta_facts(message: TranscriptMessage) -> MetaFacts:

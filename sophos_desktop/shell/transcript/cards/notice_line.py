@@ -13,8 +13,8 @@ from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.icons import Mark
 from sophos_desktop.shell.theme.type_scale import TYPE
 from sophos_desktop.shell.transcript.cards.parts import MarkView, Words
-from sophos_desktop.shell.transcript.drawable_text import drawable_code
-from sophos_desktop.shell.transcript.transcript_model import TranscriptMessage
+from sophos_desktop.shell.transcript.model.transcript_model import TranscriptMessage
+from sophos_desktop.shell.transcript.text.drawable_text import drawable_code
 from sophos_desktop.shell.widgets.words import breakable
 
 _MARK = 14

@@ -27,9 +27,9 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.fonts import role_font, role_line, role_size
 from sophos_desktop.shell.theme.type_scale import TYPE
-from sophos_desktop.shell.transcript.built import text_rectangles
-from sophos_desktop.shell.transcript.drawable_text import drawable
-from sophos_desktop.shell.transcript.plain_text import plain_text
+from sophos_desktop.shell.transcript.drawing.built import text_rectangles
+from sophos_desktop.shell.transcript.drawing.plain_text import plain_text
+from sophos_desktop.shell.transcript.text.drawable_text import drawable
 
 LONGEST = 200_000  # characters that are shown
 _MEASURE = 520

@@ -12,7 +12,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QTextCharFormat, QTextLayout, QTextOption
 
 from sophos_desktop.shell.transcript.cards.text_rows import TextRows
-from sophos_desktop.shell.transcript.drawable_text import drawable_code
+from sophos_desktop.shell.transcript.text.drawable_text import drawable_code
 
 Colours = Callable[[str], Iterable[tuple[int, int, str]]]
 _TAB_COLUMNS: Final = 4

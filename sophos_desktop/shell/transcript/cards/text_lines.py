@@ -29,7 +29,7 @@ from sophos_desktop.shell.theme.type_scale import TYPE
 from sophos_desktop.shell.transcript.cards.json_text import Fold
 from sophos_desktop.shell.transcript.cards.row_painter import Colours, Ground, RowPainter
 from sophos_desktop.shell.transcript.cards.text_rows import UNBOUNDED, TextRows
-from sophos_desktop.shell.transcript.words_at import word_around
+from sophos_desktop.shell.transcript.text.words_at import word_around
 from sophos_desktop.shell.widgets.floating_menu import FloatingMenu
 
 _FOLD_MARK: Final = 12

@@ -17,7 +17,7 @@ from sophos_desktop.shell.transcript.cards.card_states import CardStates
 from sophos_desktop.shell.transcript.cards.facts import duration_words
 from sophos_desktop.shell.transcript.cards.parts import on_click
 from sophos_desktop.shell.transcript.cards.prose_lines import ProseLines
-from sophos_desktop.shell.transcript.transcript_model import TranscriptMessage
+from sophos_desktop.shell.transcript.model.transcript_model import TranscriptMessage
 
 _HEIGHT = 24
 _CHEVRON_LEFT, _CHEVRON, _BULB, _GAP = 9, 14, 16, 8

@@ -16,7 +16,7 @@ from sophos_desktop.shell.transcript.cards.card_states import CardStates
 from sophos_desktop.shell.transcript.cards.facts import LOOKS, CallFacts, CallState
 from sophos_desktop.shell.transcript.cards.parts import Line, Rounded, on_click
 from sophos_desktop.shell.transcript.cards.tool_head import ToolHead, head_height, names_of
-from sophos_desktop.shell.transcript.transcript_model import TranscriptMessage
+from sophos_desktop.shell.transcript.model.transcript_model import TranscriptMessage
 
 _UNFINISHED = (
     CallState.WAITING,

@@ -25,7 +25,7 @@ from sophos_desktop.shell.theme.icons import Mark, mark_size, paint_mark
 from sophos_desktop.shell.theme.type_scale import TYPE
 from sophos_desktop.shell.transcript.cards.facts import LOOKS, CallFacts, CallState, short_argument
 from sophos_desktop.shell.transcript.cards.parts import SIDE, SPIN_FRAMES, spin_degrees
-from sophos_desktop.shell.transcript.drawable_text import drawable_code
+from sophos_desktop.shell.transcript.text.drawable_text import drawable_code
 from sophos_desktop.shell.widgets.plain_tip import plain_tip
 
 _HEIGHT = 36

@@ -1,0 +1,1 @@
+"""Gives the source of what was selected."""

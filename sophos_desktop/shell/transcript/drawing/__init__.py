@@ -1,0 +1,1 @@
+"""Writes one segment into one small document."""

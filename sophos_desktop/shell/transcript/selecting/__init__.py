@@ -1,0 +1,1 @@
+"""The selection across messages, and how it stays on its characters."""

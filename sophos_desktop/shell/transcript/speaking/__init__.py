@@ -1,0 +1,1 @@
+"""The conversation for screen readers and for a caret."""

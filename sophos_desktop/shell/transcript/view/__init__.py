@@ -1,0 +1,1 @@
+"""Paints what is in the view, and nothing else."""
