@@ -90,8 +90,7 @@ async def test_a_running_run_grows_in_the_dock_step_by_step() -> None:
         handle.end()
         await until(lambda: not rig.window.presenter.is_running and not rig.window.dock._tick.isActive())
         assert core.conversations.traced == []  # nothing of a live run is read from the store
-        labels = rig.window.dock.findChildren(QLabel)
-        figures = [label.text() for label in labels if label.objectName() == "traceFigure"]
+        figures = [label.text() for label in rig.window.dock.findChildren(QLabel, "traceFigure")]
         assert figures == ["2", "1,500", "40", "13.3 tok/s", "0.9 s", "5 ms"]
 
 

@@ -160,6 +160,10 @@ class GroupedView(QListView):
         """How far the list is scrolled, in pixels."""
         return self.verticalScrollBar().value()
 
+    def doItemsLayout(self) -> None:
+        """Nothing of the rows: where they are is worked out when it is asked for."""
+        QAbstractItemView.doItemsLayout(self)
+
     def updateGeometries(self) -> None:
         """Give the scroll bar the real height."""
         QAbstractItemView.updateGeometries(self)

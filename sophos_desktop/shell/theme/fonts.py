@@ -5,7 +5,7 @@ the first installed family of a list stands in. Scripts that Inter lacks are the
 interface is stands in one place, the application's font: all that Qt sets by itself follows it too.
 """
 
-from functools import cache
+from functools import cache, lru_cache
 from math import ceil
 
 from PySide6.QtGui import QFont, QFontDatabase, QGuiApplication
@@ -46,7 +46,12 @@ def wide(measure: int) -> int:
 
 
 def role_font(role: TypeRole) -> QFont:
-    """The font of a role (one of `TYPE`) at the interface's size."""
+    """The font of a role (one of `TYPE`) at the interface's size; it is the caller's own."""
+    return QFont(_role_font(role, QGuiApplication.font().pixelSize(), _hinting()))
+
+
+@lru_cache(maxsize=64)  # asked for at each paint; a few roles at a few sizes
+def _role_font(role: TypeRole, _interface_pixels: int, _hinting: QFont.HintingPreference) -> QFont:
     weight = QFont.Weight(role.weight)
     font = code_font(role.size, weight) if role.is_code else text_font(role.size, weight)
     if role.is_tabular:

@@ -95,7 +95,7 @@ QDockWidget {{ background: {t.window}; color: {t.text}; }}
 #traceTree::item:hover {{ background: {t.hover}; }}
 #traceTree::item:selected {{ background: {t.selected}; }}
 #traceDetailsTitle {{ color: {t.text}; font-weight: 500; font-size: {t.type.small.size}px; }}
-#traceBody {{ background: {t.sunken}; color: {t.code_text}; border: 1px solid {t.border};
+#traceBody, #traceResult {{ background: {t.sunken}; color: {t.code_text}; border: 1px solid {t.border};
   font-size: {t.type.code.size}px;
   border-radius: {m.button_radius}px; padding: 4px; selection-background-color: {t.accent};
   selection-color: {t.on_accent}; }}
@@ -106,7 +106,7 @@ def dialogs(t: Tokens) -> str:
     """The windows beside the main window."""
     m = t.measures
     return f"""
-QWidget[part="dialogBody"] {{ background: {t.paper}; border-bottom: 1px solid {t.border}; }}
+#dialogBody {{ background: {t.paper}; border-bottom: 1px solid {t.border}; }}
 QDialog QScrollArea, QDialog QScrollArea > QWidget > QWidget {{ background: {t.paper}; }}
 QDialog QLabel {{ color: {t.text}; }}
 QDialog QLabel[part="note"] {{ color: {t.text_2}; font-size: {t.type.small.size}px; }}

@@ -18,7 +18,13 @@ from PySide6.QtWidgets import (
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.icons import Mark
 from sophos_desktop.shell.theme.type_scale import TYPE
-from sophos_desktop.shell.trace.details_parts import ElidedTitle, FactGrid, PlaceLink, SegmentButton, TextCard
+from sophos_desktop.shell.trace.details_parts import (
+    ElidedTitle,
+    FactGrid,
+    FoldedText,
+    PlaceLink,
+    SegmentButton,
+)
 from sophos_desktop.shell.trace.telling import Telling
 from sophos_desktop.shell.trace.words import json_text
 from sophos_desktop.shell.transcript.cards.parts import Words, icon_button
@@ -52,8 +58,8 @@ class TraceDetails(QWidget):
         self._sentence.setMinimumWidth(1)
         self._sentence.setObjectName("traceSentence")
         self._sentence.setContentsMargins(0, 0, 0, 8)
-        self._body = TextCard("traceBody", "Details", theme, self._page)
-        self._result = TextCard("traceResult", "Result", theme, self._page)
+        self._body = FoldedText("traceBody", "Details", theme, self._page)
+        self._result = FoldedText("traceResult", "Result", theme, self._page)
         self._link = PlaceLink(theme, self._page)
         self._make_parts()
         self._connect()

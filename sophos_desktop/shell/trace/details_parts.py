@@ -18,7 +18,16 @@ from PySide6.QtGui import (
     QTextDocument,
     QTextOption,
 )
-from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPlainTextEdit, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QLabel,
+    QPlainTextEdit,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.fonts import role_font, role_size
@@ -27,6 +36,7 @@ from sophos_desktop.shell.theme.type_scale import TYPE, TypeRole
 from sophos_desktop.shell.trace.telling import Fact, Place
 from sophos_desktop.shell.transcript.cards.json_text import colours_of, lay_out, read_json
 from sophos_desktop.shell.transcript.cards.parts import LinkButton, Words
+from sophos_desktop.shell.widgets.foldaway import Foldaway
 from sophos_desktop.shell.widgets.plain_tip import plain_tip
 from sophos_desktop.shell.widgets.words import breakable
 
@@ -173,7 +183,7 @@ class TextCard(QPlainTextEdit):
     _colours: "_JsonLines | None" = None  # Qt tells of fonts while the widget is being made
 
     def __init__(self, name: str, words: str, theme: Theme, parent: QWidget) -> None:
-        """Empty, and not shown. `name` is the object name, `words` the accessible one."""
+        """Empty. `name` is the object name, `words` the accessible one."""
         super().__init__(parent)
         self.setObjectName(name)
         self.setAccessibleName(words)
@@ -186,21 +196,10 @@ class TextCard(QPlainTextEdit):
         self.document().setDocumentMargin(0)
         self.setViewportMargins(*_INSIDE)  # in addition to the padding that the style sheet gives
         self._theme = theme
-        self._style()
-        theme.changed.connect(self._style)
         self._texts: tuple[str, ...] | None = ()
         self._laid_out_for = 0
         self._colours = _JsonLines(self.document(), theme)
         theme.changed.connect(self._lay_out)
-
-    def _style(self) -> None:
-        tokens = self._theme.tokens
-        radius = tokens.measures.button_radius
-        self.setStyleSheet(
-            f"QPlainTextEdit {{ background: {tokens.sunken}; color: {tokens.code_text};"
-            f" border: 1px solid {tokens.border}; border-radius: {radius}px; padding: 4px;"
-            f" font-size: {role_size(TYPE.code)}px; }}"
-        )
 
     def show_text(self, text: str) -> None:
         """JSON as it is."""
@@ -242,7 +241,6 @@ class TextCard(QPlainTextEdit):
             self._colours.lines = coloured_lines
         if text != self.toPlainText():
             self.setPlainText(text)
-        self.setVisible(bool(text))
         self._fit()
 
     def _fit(self) -> None:
@@ -270,6 +268,28 @@ class TextCard(QPlainTextEdit):
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange and self._colours is not None:
             self._lay_out()
+
+
+class FoldedText(Foldaway):
+    """A card of text that is there only while there is text."""
+
+    def __init__(self, name: str, words: str, theme: Theme, parent: QWidget) -> None:
+        """Empty, and not shown; `name` and `words` are those of the card."""
+        super().__init__(parent)
+        self.card = TextCard(name, words, theme, self.inside)
+        column = QVBoxLayout(self.inside)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.card)
+
+    def show_text(self, text: str) -> None:
+        """JSON as it is."""
+        self.setVisible(bool(text))
+        self.card.show_text(text)
+
+    def show_texts(self, texts: tuple[str, ...]) -> None:
+        """Each, with JSON laid out in the width that there is."""
+        self.setVisible(any(texts))
+        self.card.show_texts(texts)
 
 
 class PlaceLink(LinkButton):

@@ -8,7 +8,6 @@ from PySide6.QtCore import QEvent, QModelIndex, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QDockWidget,
-    QGridLayout,
     QHBoxLayout,
     QLabel,
     QStackedLayout,
@@ -20,13 +19,11 @@ from PySide6.QtWidgets import (
 from sophos_desktop.core.domain.projection import Figures
 from sophos_desktop.shell.facade import Core
 from sophos_desktop.shell.theme.follower import Theme
-from sophos_desktop.shell.theme.fonts import role_line
 from sophos_desktop.shell.theme.icons import Mark, icon, mark_pixmap
 from sophos_desktop.shell.theme.measures import MEASURES
-from sophos_desktop.shell.theme.type_scale import TYPE
-from sophos_desktop.shell.trace import words
 from sophos_desktop.shell.trace.details import TraceDetails
 from sophos_desktop.shell.trace.facts import run_telling, telling_of
+from sophos_desktop.shell.trace.figures import FiguresPanel
 from sophos_desktop.shell.trace.filter_menu import FilterMenu
 from sophos_desktop.shell.trace.floating import float_beside, give_frame
 from sophos_desktop.shell.trace.nodes import Run
@@ -35,7 +32,6 @@ from sophos_desktop.shell.trace.shown import EVERYTHING, Shown
 from sophos_desktop.shell.trace.tools_known import ToolsKnown
 from sophos_desktop.shell.trace.trace_model import TraceModel
 from sophos_desktop.shell.trace.trace_tree import TraceTree
-from sophos_desktop.shell.transcript.cards.parts import Words
 from sophos_desktop.shell.widgets.foldaway import Foldaway
 
 _TICK_MILLISECONDS = 250
@@ -64,8 +60,6 @@ class TraceDock(QDockWidget):
         self._window = parent
         self._trace = model
         self._theme = theme
-        self._heads: list[QLabel] = []
-        self._values: dict[str, QLabel] = {}
         self.known = ToolsKnown()
         self._tick = QTimer(self)
         self._tick.setInterval(_TICK_MILLISECONDS)
@@ -131,7 +125,8 @@ class TraceDock(QDockWidget):
         column = QVBoxLayout(full.inside)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addWidget(self._make_figures(full.inside))
+        self._figures = FiguresPanel(self._theme, full.inside)
+        column.addWidget(self._figures)
         column.addWidget(splitter, 1)
         self._stack.addWidget(self._make_empty(body))
         self._stack.addWidget(full)
@@ -139,7 +134,8 @@ class TraceDock(QDockWidget):
         return body
 
     def _make_empty(self, parent: QWidget) -> QWidget:
-        page = QWidget(parent)
+        empty = Foldaway(parent)
+        page = empty.inside
         self._empty_mark = QLabel(page)
         self._empty_mark.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         words = QLabel("Steps appear here as a run works.", page)
@@ -152,27 +148,7 @@ class TraceDock(QDockWidget):
         column.addWidget(self._empty_mark)
         column.addWidget(words)
         column.addStretch(11)
-        return page
-
-    def _make_figures(self, parent: QWidget) -> QWidget:
-        panel = QWidget(parent)
-        panel.setObjectName("traceFigures")
-        grid = QGridLayout(panel)
-        grid.setContentsMargins(16, 4, 16, 12)
-        grid.setHorizontalSpacing(8)
-        grid.setVerticalSpacing(0)
-        for place, (label, _) in enumerate(words.figure_words(_NOTHING)):
-            line, column = divmod(place, 3)
-            head = Words(label, TYPE.figure_label, "text_3", self._theme, panel)
-            value = Words("", TYPE.name, "text", self._theme, panel)
-            value.setObjectName("traceFigure")
-            self._heads.append(head)
-            grid.addWidget(head, line * 3, column)
-            grid.addWidget(value, line * 3 + 1, column)
-            grid.setColumnStretch(column, 1)
-            self._values[label] = value
-        grid.setRowMinimumHeight(2, 8)
-        return panel
+        return empty
 
     def _connect(self) -> None:
         self._filter_button.clicked.connect(lambda _checked=False: self._on_filter())
@@ -282,9 +258,7 @@ class TraceDock(QDockWidget):
         self._save_button.setEnabled(run is not None)
         goes_on = run is not None and (run.is_running or run.is_waiting)
         limit = self.known.step_limit if goes_on else None
-        for label, value in words.figure_words(run.fold.figures if run is not None else _NOTHING, limit):
-            self._values[label].setText(value)
-            self._values[label].setAccessibleName(f"{label}: {value}")
+        self._figures.show_figures(run.fold.figures if run is not None else _NOTHING, limit)
         self._show_details()
         self._scale()
         self._run_clock()
@@ -317,8 +291,5 @@ class TraceDock(QDockWidget):
         self._scale()
 
     def _on_theme_changed(self) -> None:
-        for head, value in zip(self._heads, self._values.values(), strict=True):
-            head.setFixedHeight(role_line(TYPE.figure_label))
-            value.setFixedHeight(role_line(TYPE.name))
         ratio = self.devicePixelRatioF()
         self._empty_mark.setPixmap(mark_pixmap(Mark.STEPS, _EMPTY_MARK, self._theme.tokens.text_2, ratio))

@@ -7,9 +7,17 @@ events than what is on the screen.
 
 from collections.abc import Iterable
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, Qt
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QResizeEvent, QWheelEvent
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QStyleOptionViewItem, QTreeView, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QAbstractScrollArea,
+    QFrame,
+    QHeaderView,
+    QStyleOptionViewItem,
+    QTreeView,
+    QWidget,
+)
 
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.fonts import role_size
@@ -71,6 +79,13 @@ class TraceTree(QTreeView):
         self._fit_times()
         self.scheduleDelayedItemsLayout()  # rows may be higher now
         self.viewport().update()
+
+    def event(self, event: QEvent) -> bool:
+        """Qt lays all rows out whenever the style sheet changes, twice each time; once is enough, when they
+        are painted (`_on_theme_changed`)."""
+        if event.type() == QEvent.Type.StyleChange:
+            return QAbstractScrollArea.event(self, event)
+        return super().event(event)
 
     def _fit_times(self) -> None:
         """Times are not cut: their column grows with their type."""

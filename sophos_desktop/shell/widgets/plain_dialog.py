@@ -23,7 +23,7 @@ class PlainDialog(QDialog):
         self.setModal(False)
         self.resize(width, height)
         content = QWidget(self)
-        content.setProperty("part", "dialogBody")
+        content.setObjectName("dialogBody")
         content.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.body = QVBoxLayout(content)
         self.body.setContentsMargins(20, 16, 20, 16)

@@ -228,7 +228,7 @@ class ModelPopup(Foldaway):
         painter.end()
 
     def _on_theme_changed(self) -> None:
-        self.view.doItemsLayout()
+        self.view.scheduleDelayedItemsLayout()
 
 
 def _meaning(row: ModelRow) -> tuple[object, ...]:

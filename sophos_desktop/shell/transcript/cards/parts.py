@@ -119,9 +119,10 @@ class LinedLabel(QLabel):
         """The font is given by whoever makes it."""
         super().__init__(parent)
         self._plain, self._role, self._theme = text, role, theme
+        self._set: tuple[str, int, int, bool] | None = None
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         self._set_lines()
-        theme.changed.connect(self._set_lines)
+        theme.changed.connect(self._on_theme_changed)
 
     def setText(self, text: str) -> None:
         """Show plain words."""
@@ -138,14 +139,21 @@ class LinedLabel(QLabel):
         super().setWordWrap(on)
         self._set_lines()
 
+    def _on_theme_changed(self) -> None:
+        self._set_lines()
+
     def _set_lines(self) -> None:
-        line = role_line(self._role)
-        self.setMinimumHeight(line)
+        line, wraps = role_line(self._role), self.wordWrap()
         # HTML sets letters at the foot of a line that is higher than they are.
-        low = max(0, line - QFontMetrics(role_font(self._role)).height()) // 2 if self.wordWrap() else 0
+        low = max(0, line - QFontMetrics(role_font(self._role)).height()) // 2 if wraps else 0
+        wanted = (self._plain, line, low, wraps)
+        if wanted == self._set:
+            return  # another colour; what is selected stays selected
+        self._set = wanted
+        self.setMinimumHeight(line)
         self.setContentsMargins(0, -low, 0, low)
-        self.setTextFormat(Qt.TextFormat.RichText if self.wordWrap() else Qt.TextFormat.PlainText)
-        super().setText(in_lines(html.escape(self._plain), line) if self.wordWrap() else self._plain)
+        self.setTextFormat(Qt.TextFormat.RichText if wraps else Qt.TextFormat.PlainText)
+        super().setText(in_lines(html.escape(self._plain), line) if wraps else self._plain)
 
 
 def in_lines(text: str, line: int) -> str:
@@ -172,13 +180,16 @@ class Words(LinedLabel):
         if selectable:
             self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._style()
-        theme.changed.connect(self._style)
 
     def set_colour(self, colour: str) -> None:
         """Another token."""
         if colour != self._colour:
             self._colour = colour
             self._style()
+
+    def _on_theme_changed(self) -> None:
+        super()._on_theme_changed()
+        self._style()
 
     def _style(self) -> None:
         """By palette and font: a style sheet of its own would be polished apart at each change of theme."""
