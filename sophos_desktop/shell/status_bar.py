@@ -70,8 +70,8 @@ class StatusBar(QStatusBar):
         self._activity = QLabel(self)
         self._activity.setObjectName("statusActivity")
         self._activity.setFont(role_font(TYPE.small))
-        theme.changed.connect(self._on_theme_changed)
-        self._on_theme_changed()
+        theme.sizes_changed.connect(self._on_sizes_changed)
+        self._on_sizes_changed()
         self._row = self._lay_out()
         self.engine.say("opening…", "The app is loading its parts.")
         self.show_model(None, "")
@@ -109,7 +109,7 @@ class StatusBar(QStatusBar):
         self._lines.append((line, item))
         return line
 
-    def _on_theme_changed(self) -> None:
+    def _on_sizes_changed(self) -> None:
         height = self._theme.tokens.measures.status_bar
         self.setFixedHeight(height)
         self._activity.setFont(role_font(TYPE.small))

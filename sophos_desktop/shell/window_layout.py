@@ -52,7 +52,7 @@ class WindowLayout(QObject):
         self._scale = wide(_SCALE)
         splitter.splitterMoved.connect(self._on_splitter_moved)
         dock.installEventFilter(self)
-        theme.changed.connect(self._on_theme_changed)
+        theme.sizes_changed.connect(self._on_sizes_changed)
         panel.list_wanted.connect(self._on_list_wanted)
         panel.chosen.connect(self._on_chosen)
         dock.toggleViewAction().triggered.connect(self._on_dock_toggled)
@@ -73,7 +73,7 @@ class WindowLayout(QObject):
             self._dock_width = self._dock.width()
         return super().eventFilter(watched, event)
 
-    def _on_theme_changed(self) -> None:
+    def _on_sizes_changed(self) -> None:
         """With the type grow the list, which holds titles, and what counts as narrow."""
         before, self._scale = self._scale, wide(_SCALE)
         if before != self._scale:

@@ -22,12 +22,14 @@ from sophos_desktop.shell.conversations.row_delegate import RowDelegate
 from sophos_desktop.shell.conversations.undo_bar import UndoBar
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.fonts import wide
-from sophos_desktop.shell.theme.icon_fit import IconFit
+from sophos_desktop.shell.theme.icon_fit import FieldMark, IconFit
 from sophos_desktop.shell.theme.icons import Mark, icon
 from sophos_desktop.shell.theme.measures import MEASURES
+from sophos_desktop.shell.widgets.announcing import announce
 from sophos_desktop.shell.widgets.floating_menu import FloatingMenu
 
 _MINUTE = 60_000
+_TYPING_MILLISECONDS = 400  # what is left is told once, when the typing pauses
 
 
 class ConversationPanel(QWidget):
@@ -66,15 +68,19 @@ class ConversationPanel(QWidget):
         self._times.setInterval(_MINUTE)
         self._times.timeout.connect(model.refresh_times)
         self._times.start()
+        self._typing = QTimer(self)
+        self._typing.setSingleShot(True)
+        self._typing.setInterval(_TYPING_MILLISECONDS)
+        self._typing.timeout.connect(self._tell_what_is_left)
         IconFit(self.new_button, 18, theme, lambda: (theme.tokens.measures.field,) * 2)
-        theme.changed.connect(self._fit)
+        theme.sizes_changed.connect(self._fit)
 
     def _make_parts(self) -> None:
         self.filter.setObjectName("conversationFilter")
         self.filter.setAccessibleName("Filter conversations")
         self.filter.setPlaceholderText("Filter")
         self.filter.setClearButtonEnabled(True)
-        self.filter.addAction(icon(Mark.SEARCH, self._theme), QLineEdit.ActionPosition.LeadingPosition)
+        FieldMark(Mark.SEARCH, self.filter, self._theme)
         self.filter.textChanged.connect(self._on_filter_changed)
         self.new_button.setObjectName("newChatButton")
         self.new_button.setAccessibleName("New chat")
@@ -204,3 +210,9 @@ class ConversationPanel(QWidget):
 
     def _on_filter_changed(self, text: str) -> None:
         self._model.set_filter(text)
+        self._typing.start()
+
+    def _tell_what_is_left(self) -> None:
+        count = self._model.rowCount()
+        words = f"{count:,} conversation" + ("" if count == 1 else "s")
+        announce(self.filter, words if count else "No title holds that")

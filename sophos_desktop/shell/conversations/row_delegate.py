@@ -38,7 +38,7 @@ class RowDelegate(QStyledItemDelegate):
         self._theme = theme
         self.turned_degrees = 0.0  # how far the marks of running rows are turned
         self._take_fonts()
-        theme.changed.connect(self._take_fonts)
+        theme.sizes_changed.connect(self._take_fonts)
 
     def _take_fonts(self) -> None:
         self._title_font = role_font(TYPE.interface)
@@ -49,6 +49,14 @@ class RowDelegate(QStyledItemDelegate):
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         """All rows are alike."""
         return QSize(120, self._theme.tokens.measures.row)
+
+    def createEditor(
+        self, parent: QWidget, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> QWidget:
+        """Says what it is for."""
+        editor = super().createEditor(parent, option, index)
+        editor.setAccessibleName("Title of the conversation")
+        return editor
 
     def updateEditorGeometry(
         self, editor: QWidget, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex

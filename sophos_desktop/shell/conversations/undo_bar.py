@@ -22,6 +22,7 @@ from sophos_desktop.shell.theme.icon_fit import IconFit
 from sophos_desktop.shell.theme.icons import Mark, icon
 from sophos_desktop.shell.theme.measures import MEASURES
 from sophos_desktop.shell.theme.type_scale import TYPE
+from sophos_desktop.shell.widgets.announcing import announce
 from sophos_desktop.shell.widgets.elided_label import ElidedLabel
 from sophos_desktop.shell.widgets.foldaway import Foldaway
 
@@ -75,8 +76,8 @@ class UndoBar(Foldaway):
         self._column.addWidget(self._deletion)
         self._column.addWidget(self._facts)
         IconFit(self.close_button, _ICON, theme, lambda: (theme.tokens.measures.icon_button_in_bar,) * 2)
-        theme.changed.connect(self._on_theme_changed)
-        self._on_theme_changed()
+        theme.sizes_changed.connect(self._on_sizes_changed)
+        self._on_sizes_changed()
         self._fit()
 
     @property
@@ -91,11 +92,15 @@ class UndoBar(Foldaway):
 
     def show_deletion(self, title: str, seconds_left: int) -> None:
         """The newest deletion that can be taken back."""
+        said = f"Deleted “{' '.join(title.split())}”"
+        is_new = not self._has_deletion or said != self._text.whole
         self._has_deletion = True
-        self._text.say(f"Deleted “{' '.join(title.split())}”")
+        self._text.say(said)
         self.undo_button.setAccessibleName(f"Undo: {self._text.whole}")
         self._seconds.setText(f"{seconds_left} s")
         self._fit()
+        if is_new:
+            announce(self, f"{said}. Undo takes it back, for {seconds_left} seconds")
 
     def hide_deletion(self) -> None:
         """Nothing can be taken back any more."""
@@ -104,10 +109,14 @@ class UndoBar(Foldaway):
 
     def show_facts(self, text: str, *, can_remove: bool) -> None:
         """What stays in the memory, or became of it."""
+        is_new = not self._has_facts or text != self._facts_text.whole
         self._has_facts = True
         self._facts_text.say(text)
         self.facts_button.setVisible(can_remove)
+        self.facts_button.setAccessibleDescription(text)
         self._fit()
+        if is_new:
+            announce(self, text)
 
     def hide_facts(self) -> None:
         """Nothing is to be said of the memory."""
@@ -123,7 +132,7 @@ class UndoBar(Foldaway):
         self._facts.setHidden(not self._has_facts)
         self.setHidden(not self._has_deletion and not self._has_facts)
 
-    def _on_theme_changed(self) -> None:
+    def _on_sizes_changed(self) -> None:
         """Sizes; colours and type are in the window's style sheet, so that it is polished once."""
         for row in (self._deletion, self._facts):
             row.setFixedHeight(row_height(_HEIGHT, TYPE.small))

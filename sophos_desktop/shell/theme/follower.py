@@ -27,6 +27,7 @@ class Theme(QObject):
     """The theme of one window; lives as long as the window, on the GUI thread."""
 
     changed = Signal()
+    sizes_changed = Signal()  # type and measures; right before `changed`, and not at every one of these
 
     def __init__(self, window: QWidget, sheets: Sequence[Sheet] = ()) -> None:
         """Style `window` now and at each change, by the theme's own rules and then those of `sheets`: a part
@@ -108,7 +109,7 @@ class Theme(QObject):
         self.tokens = self._wanted()
         if self.tokens == self._applied:
             return
-        self._applied = self.tokens
+        before, self._applied = self._applied, self.tokens
         if QApplication.font().pixelSize() != self._interface_pixels:
             QApplication.setFont(application_font(self._interface_pixels))
         made = palette(self.tokens)
@@ -116,4 +117,6 @@ class Theme(QObject):
             QApplication.setPalette(made)  # for dialogs: a window of its own inherits no palette
         self._window.setPalette(made)
         self._window.setStyleSheet("\n".join(sheet(self.tokens) for sheet in self._sheets))
+        if before is None or (before.type, before.measures) != (self.tokens.type, self.tokens.measures):
+            self.sizes_changed.emit()
         self.changed.emit()

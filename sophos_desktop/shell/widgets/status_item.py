@@ -176,7 +176,7 @@ class _Bar(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._part = 0.0
-        theme.changed.connect(self._fit)
+        theme.sizes_changed.connect(self._fit)
         self._fit()
 
     def _fit(self) -> None:

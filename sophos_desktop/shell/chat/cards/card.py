@@ -123,8 +123,8 @@ class Card(QFrame):
         self._column.addWidget(self._head)
         self._column.addWidget(self.body)
         self._show_fold()
-        theme.changed.connect(self._on_theme_changed)
-        self._on_theme_changed()
+        theme.sizes_changed.connect(self._on_sizes_changed)
+        self._on_sizes_changed()
 
     @property
     def typed(self) -> Typed:
@@ -325,7 +325,7 @@ class Card(QFrame):
         self._chevron.setToolTip(words)
         set_property(self._head, "shut", "true" if is_shut else "false")
 
-    def _on_theme_changed(self) -> None:
+    def _on_sizes_changed(self) -> None:
         self._head.setFixedHeight(row_height(_HEAD))
         side = mark_size(_CHEVRON)
         self._chevron.setIconSize(QSize(side, side))

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QWidget
 from sophos_desktop.core.domain.conversation import AttachmentRef
 from sophos_desktop.shell.chat.composing.attachment_chip import AttachmentChip
 from sophos_desktop.shell.theme.follower import Theme
+from sophos_desktop.shell.widgets.announcing import announce
 
 _GAP = 8
 INSET = 4  # the focus ring around a chip's button reaches that far beyond the chip
@@ -51,7 +52,7 @@ class ChipArea(QScrollArea):
         self.setWidget(self._page)
         self.setStyleSheet("#attachments, #queuedAttachments, #attachmentPage { background: transparent; }")
         self._chips: list[AttachmentChip] = []
-        theme.changed.connect(self._place)
+        theme.sizes_changed.connect(self._place)
         self.hide()
 
     @property
@@ -72,11 +73,18 @@ class ChipArea(QScrollArea):
                 chip.deleteLater()
         self.setVisible(bool(self._chips))
         self._place()
+        self._tell_what_was_read(before)
         new = [chip for chip in self._chips if chip not in before]
         if new and before:
             self.ensureWidgetVisible(new[-1], 0, INSET)
         if focused is not None and before[focused] not in self._chips:
             self._focus_near(focused)
+
+    def _tell_what_was_read(self, before: Sequence[AttachmentChip]) -> None:
+        coming = [chip.name for chip in before if chip.attachment is None]
+        read = [chip for chip in self._chips if chip.attachment is not None and chip.name in coming]
+        if read:
+            announce(self, "Attached " + "; ".join(chip.said for chip in read))
 
     def _place_of_focus(self) -> int | None:
         buttons = [chip.remove_button for chip in self._chips]

@@ -20,6 +20,7 @@ from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.icon_fit import IconFit
 from sophos_desktop.shell.theme.icons import Mark, icon
 from sophos_desktop.shell.theme.tokens import Tokens
+from sophos_desktop.shell.widgets.announcing import announce
 from sophos_desktop.shell.widgets.foldaway import Foldaway
 
 _WRITE = "Write a message"
@@ -69,7 +70,7 @@ class ComposerFrame(QFrame):
         self.drop_target = DropTarget(theme, self)
         self.set_send_key(SendKey.ENTER)
         self._connect()
-        self._on_theme_changed()
+        self._on_sizes_changed()
 
     def _make_buttons(self) -> None:
         attach, send, stop = self.attach_button, self.send_button, self.stop_button
@@ -148,7 +149,7 @@ class ComposerFrame(QFrame):
         self.chips.remove_wanted.connect(self.remove_wanted)
         self.chips.emptied.connect(field.setFocus)
         self.drop_target.dropped.connect(self.incoming)
-        self._theme.changed.connect(self._on_theme_changed)
+        self._theme.sizes_changed.connect(self._on_sizes_changed)
 
     # What it shows
 
@@ -157,10 +158,13 @@ class ComposerFrame(QFrame):
         if shown or warning:
             self._attached.show()
         self.chips.show_attachments(shown)
+        is_new = warning != self._warning_words.text()
         self._warning_words.setText(warning)
         self._warning.setAccessibleName(warning)
         self._warning.setVisible(bool(warning))
         self._attached.setVisible(bool(shown or warning))
+        if is_new:
+            announce(self._warning, warning)
 
     def show_running(self, *, is_running: bool, can_send: bool, can_stop: bool) -> None:
         """Set the two buttons."""
@@ -224,7 +228,7 @@ class ComposerFrame(QFrame):
     def _on_focus_changed(self, focused: bool) -> None:  # noqa: FBT001 (a Qt slot)
         set_property(self, "focused", "true" if focused else "false")
 
-    def _on_theme_changed(self) -> None:
+    def _on_sizes_changed(self) -> None:
         self._show_hint()  # other sizes need other room
 
 

@@ -88,7 +88,7 @@ class ModelRowDelegate(QStyledItemDelegate):
         super().__init__(parent)
         self._theme = theme
         self._take_fonts()
-        theme.changed.connect(self._take_fonts)
+        theme.sizes_changed.connect(self._take_fonts)
 
     def _take_fonts(self) -> None:
         self._title_font, self._detail_font = role_font(TYPE.name), role_font(TYPE.small)

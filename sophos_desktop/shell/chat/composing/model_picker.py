@@ -5,7 +5,7 @@ the tooltip and for screen readers.
 """
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QStyle, QStyleOptionToolButton, QToolButton, QWidget
 
 from sophos_desktop.shell.chat.composing.model_rows import LOOKING, PickedModel
@@ -22,6 +22,8 @@ _GAP = 4
 _NAME_GAP = 8
 _WIDEST_NAME = 200
 _NARROWEST = 64
+_KEYPAD = Qt.KeyboardModifier.KeypadModifier
+_OPENS = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Down, Qt.Key.Key_Up)
 
 
 class ModelPicker(QToolButton):
@@ -39,8 +41,8 @@ class ModelPicker(QToolButton):
         self._picked = PickedModel(LOOKING)
         self.setEnabled(False)
         self.show_model(self._picked)
-        theme.changed.connect(self._on_theme_changed)
-        self._on_theme_changed()
+        theme.sizes_changed.connect(self._on_sizes_changed)
+        self._on_sizes_changed()
 
     @property
     def shown(self) -> PickedModel:
@@ -84,6 +86,13 @@ class ModelPicker(QToolButton):
         """A name of a few letters."""
         return QSize(_NARROWEST, row_height(MEASURES.icon_button))
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Opens as other lists of choices do."""
+        if event.key() in _OPENS and not event.modifiers() & ~_KEYPAD:
+            self.click()
+        else:
+            super().keyPressEvent(event)
+
     def paintEvent(self, _event: QPaintEvent) -> None:
         """The ground as the style has it, then name, marks and chevrons."""
         painter = QPainter(self)
@@ -116,7 +125,7 @@ class ModelPicker(QToolButton):
     def _box(self, left: int) -> QRectF:
         return QRectF(left, (self.height() - self._mark) / 2, self._mark, self._mark)
 
-    def _on_theme_changed(self) -> None:
+    def _on_sizes_changed(self) -> None:
         self.setFont(role_font(TYPE.name))
         self.updateGeometry()
         self.update()

@@ -54,9 +54,9 @@ class MetaLine(QWidget):
         for button in self._quiet_buttons:
             button.installEventFilter(self)
         self._show_buttons()
-        theme.changed.connect(self._on_theme_changed)
+        theme.sizes_changed.connect(self._on_sizes_changed)
 
-    def _on_theme_changed(self) -> None:
+    def _on_sizes_changed(self) -> None:
         self.updateGeometry()
         self.update()
 

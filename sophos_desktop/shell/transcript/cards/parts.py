@@ -91,7 +91,7 @@ class MarkView(QWidget):
         self._mark, self._colour, self._size, self._theme = mark, colour, size, theme
         self._beside = beside
         self._fit()
-        theme.changed.connect(self._fit)
+        theme.sizes_changed.connect(self._fit)
 
     def _fit(self) -> None:
         side = mark_size(self._size)
@@ -122,7 +122,7 @@ class LinedLabel(QLabel):
         self._set: tuple[str, int, int, bool] | None = None
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         self._set_lines()
-        theme.changed.connect(self._on_theme_changed)
+        theme.sizes_changed.connect(self._set_lines)
 
     def setText(self, text: str) -> None:
         """Show plain words."""
@@ -137,9 +137,6 @@ class LinedLabel(QLabel):
     def setWordWrap(self, on: bool) -> None:  # noqa: FBT001
         """Whether there can be several lines."""
         super().setWordWrap(on)
-        self._set_lines()
-
-    def _on_theme_changed(self) -> None:
         self._set_lines()
 
     def _set_lines(self) -> None:
@@ -180,16 +177,13 @@ class Words(LinedLabel):
         if selectable:
             self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._style()
+        theme.changed.connect(self._style)
 
     def set_colour(self, colour: str) -> None:
         """Another token."""
         if colour != self._colour:
             self._colour = colour
             self._style()
-
-    def _on_theme_changed(self) -> None:
-        super()._on_theme_changed()
-        self._style()
 
     def _style(self) -> None:
         """By palette and font: a style sheet of its own would be polished apart at each change of theme."""
@@ -246,7 +240,7 @@ class IconButton(QToolButton):
         self.setAccessibleName(words)
         self.setToolTip(words)
         self._fit()
-        theme.changed.connect(self._fit)
+        theme.sizes_changed.connect(self._fit)
 
     def _fit(self) -> None:
         icon_side, side = mark_size(_BUTTON_ICON), row_height(MEASURES.icon_button_in_bar, TYPE.small)

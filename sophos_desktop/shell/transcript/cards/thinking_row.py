@@ -69,7 +69,7 @@ class _Head(QAbstractButton):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self._theme = theme
         self.is_open = False
-        theme.changed.connect(self._fit)
+        theme.sizes_changed.connect(self._fit)
 
     def _fit(self) -> None:
         self.setFixedHeight(_head_height())
@@ -127,7 +127,7 @@ class ThinkingRow(QWidget):
         self._column.addWidget(self.text)
         self._fit()
         on_click(self.head, self._on_click)
-        theme.changed.connect(self._fit)
+        theme.sizes_changed.connect(self._fit)
 
     def _fit(self) -> None:
         self.text.setContentsMargins(_rule_left() + _RULE + _INDENT, 0, 0, 0)

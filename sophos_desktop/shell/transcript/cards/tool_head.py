@@ -72,7 +72,7 @@ class ToolHead(QAbstractButton):
         self._timer = QTimer(self)
         self._timer.setInterval(1000 // SPIN_FRAMES)
         self._timer.timeout.connect(self.update)
-        theme.changed.connect(self._fit)
+        theme.sizes_changed.connect(self._fit)
 
     def _fit(self) -> None:
         """Theme and size of type are others, perhaps."""

@@ -51,12 +51,18 @@ class FindBar(Rounded):
         self.field.setPlaceholderText("Find in conversation")
         self.field.setFont(role_font(TYPE.interface))
         self.field.setStyleSheet("border: none; background: transparent; padding: 0; min-height: 24px;")
-        theme.changed.connect(self.place)
+        theme.sizes_changed.connect(self.place)
         self.counter = Words("", TYPE.small, "text_2", theme, inside)
         self.counter.setObjectName("findCount")
         self.up = icon_button("findPrevious", Mark.RAISE, "Previous (Shift+F3)", theme, inside)
         self.down = icon_button("findNext", Mark.OPEN, "Next (F3)", theme, inside)
         self.shut = icon_button("findClose", Mark.CLOSE, "Close (Esc)", theme, inside)
+        for button, said in (
+            (self.up, "Previous match"),
+            (self.down, "Next match"),
+            (self.shut, "Close the search"),
+        ):
+            button.setAccessibleName(said)  # its keys are in the tooltip
         whole = QHBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
         whole.addWidget(self._parts)
