@@ -144,6 +144,22 @@ def test_no_colour_is_named_outside_the_theme() -> None:
     assert found == {}
 
 
+@pytest.mark.usefixtures("qapp")
+def test_who_measures_hears_of_sizes_before_all_hear_of_the_change_and_not_of_colours() -> None:
+    window = QWidget()
+    theme = Theme(window)
+    theme.choose("light")
+    heard: list[str] = []
+    theme.sizes_changed.connect(lambda: heard.append("sizes"))
+    theme.changed.connect(lambda: heard.append("change"))
+
+    theme.choose("dark")
+    assert heard == ["change"]
+    theme.choose_zoom(150)
+    assert heard == ["change", "sizes", "change"]
+    theme.choose_zoom(100)
+
+
 @pytest.mark.parametrize(
     "source",
     ["x = '#1E6178'", "x = 'color: white'", "QColor(1, 2, 3)", "QColor('red')", "Qt.GlobalColor.red"],

@@ -101,7 +101,9 @@ class MarkdownEnvironment:
         """The block tokens of a segment; later pieces of a table have its head again."""
         if self.shows_nothing(segment):
             return []
-        return read_segment(self._reader, segment, self._definitions)
+        return self._reader.readings.tokens(
+            self, segment, lambda: read_segment(self._reader, segment, self._definitions)
+        )
 
     def read_lead(self, segment: Segment) -> "list[Token]":
         """The tokens of the first piece of a table, for one of its later pieces."""
@@ -130,6 +132,8 @@ class MarkdownEnvironment:
                 del self._definers[label]
             if self._definitions.get(label) != was:
                 changed.add(label)
+        if changed:
+            self._reader.readings.forget(self)
         return changed
 
     def _count_notes(self) -> set[str]:

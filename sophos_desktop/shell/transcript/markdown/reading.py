@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from sophos_desktop.shell.transcript.markdown.readings import Readings
 from sophos_desktop.shell.transcript.text.drawable_text import drawable
 
 if TYPE_CHECKING:
@@ -26,7 +27,12 @@ def may_open(address: str) -> bool:
 
 
 class MarkdownReader:
-    """Keeps nothing between two texts; one serves all answers."""
+    """One serves all answers, and keeps nothing between two texts but its parser."""
+
+    def __init__(self) -> None:
+        """Has read nothing."""
+        self.readings = Readings()
+        """What the answers that it serves have read of themselves."""
 
     def blocks(self, text: str, environment: dict[str, Any]) -> "list[Token]":
         """The block tokens of a text; `environment` is markdown-it's, with the `references`."""
