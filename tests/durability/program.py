@@ -64,7 +64,8 @@ class ForkServer:
         """Start the program and wait for its end. `interrupt_at`: a file's name in `cwd` and the text in it
         that SIGINT is sent for; `out`: the name of the file that is its stdout."""
         stdout, stderr = cwd / out, cwd / f"{out}.err"
-        stdout.unlink(missing_ok=True)
+        for file in (stdout, stderr):
+            file.write_bytes(b"")  # on a slow machine the program is killed before it opens them
         job = Job(
             call=call,
             argv=list(argv),
