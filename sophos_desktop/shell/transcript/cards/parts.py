@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPalette, QPen
-from PySide6.QtWidgets import QAbstractButton, QFrame, QLabel, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QAbstractButton, QFrame, QLabel, QSizePolicy, QStyle, QToolButton, QWidget
 
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.fonts import role_font, role_line, row_height
@@ -174,24 +174,54 @@ class Words(LinedLabel):
         """`colour` is the name of a token."""
         super().__init__(text, role, theme, parent)
         self._colour = colour
+        self._selectable = selectable
         if selectable:
             self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._style()
-        theme.changed.connect(self._style)
+        self._take_font()
+        self._take_colour()
+        theme.sizes_changed.connect(self._take_font)
+        theme.changed.connect(self._take_colour)
 
     def set_colour(self, colour: str) -> None:
         """Another token."""
         if colour != self._colour:
             self._colour = colour
-            self._style()
+            self._take_colour()
 
-    def _style(self) -> None:
-        """By palette and font: a style sheet of its own would be polished apart at each change of theme."""
+    def setWordWrap(self, on: bool) -> None:  # noqa: FBT001
+        """Whether there can be several lines."""
+        super().setWordWrap(on)
+        self._take_colour()
+
+    def _take_font(self) -> None:
         self.setFont(role_font(self._role))
+
+    @property
+    def _paints_itself(self) -> bool:
+        return not self.wordWrap() and not self._selectable
+
+    def _take_colour(self) -> None:
+        """By palette where QLabel paints: a style sheet of its own would be polished apart at each change of
+        theme, and a palette costs as much as the rest of the label."""
+        if self._paints_itself:
+            self.update()
+            return
         made = QPalette()
         for role in (QPalette.ColorRole.WindowText, QPalette.ColorRole.Text):  # which one, the parent decides
             made.setColor(role, QColor(getattr(self._theme.tokens, self._colour)))
         self.setPalette(made)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """A line that nobody can select is painted here."""
+        if not self._paints_itself:
+            super().paintEvent(event)
+            return
+        painter = QPainter(self)
+        painter.setFont(self.font())
+        painter.setPen(QColor(getattr(self._theme.tokens, self._colour)))
+        alignment = QStyle.visualAlignment(self.layoutDirection(), self.alignment())
+        painter.drawText(self.contentsRect(), alignment, self.text())
+        painter.end()
 
 
 class LinkButton(QAbstractButton):
