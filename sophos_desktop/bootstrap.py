@@ -27,6 +27,7 @@ from sophos_desktop.shell.application import make_application
 from sophos_desktop.shell.demo import Demo
 from sophos_desktop.shell.facade import Core
 from sophos_desktop.shell.garbage import GuiCollector
+from sophos_desktop.shell.generators import generators_closed
 from sophos_desktop.shell.main_window import MainWindow
 from sophos_desktop.shell.quit_question import ClosingBanner, QuitGate, waited_for
 from sophos_desktop.shell.session import SessionEnd
@@ -96,7 +97,7 @@ def run_desktop(
     loop = qasync.QEventLoop(application)
     loop.set_default_executor(ThreadPoolExecutor(_WORKER_THREADS, thread_name_prefix="worker"))
     asyncio.set_event_loop(loop)
-    with loop:
+    with loop, generators_closed(loop):
         return int(loop.run_until_complete(Desktop(options, load).run(demo_prompt, screenshot)))
 
 
@@ -267,9 +268,12 @@ class Desktop:
 
 @contextmanager
 def _signals_routed(request: Callable[[str], None]) -> Iterator[None]:
-    """SIGINT and SIGTERM ask for the staged quit while this is entered."""
+    """SIGINT, SIGTERM and the end of the terminal ask for the staged quit while this is entered; who starts
+    the program deaf to the latter (`nohup`) is obeyed."""
     loop = asyncio.get_running_loop()
-    numbers = (signal.SIGINT, signal.SIGTERM)
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        numbers.append(signal.SIGHUP)
     previous = {number: signal.getsignal(number) for number in numbers}
     for number in numbers:
         try:

@@ -169,25 +169,14 @@ class Console:
         if self._stdin is None or self._stderr is None:
             return None
         await self._write(self._stderr, _cleaned(question, terminal=True))
-        descriptor, encoding = self._stdin.fileno(), self._stdin.encoding
-        loop = asyncio.get_running_loop()
-        answer: asyncio.Future[bytes] = loop.create_future()
-
-        def read() -> None:
-            # Not through the stream: a thread that waits inside it keeps the interpreter from ending.
+        try:
+            data = await _read(self._stdin.fileno(), up_to_line_end=True)
+        except OSError:
             data = b""
-            try:
-                while not data.endswith(b"\n") and (more := os.read(descriptor, 65536)):
-                    data += more
-            except OSError:
-                data = b""
-            _tell(loop, answer, data, None)
-
-        threading.Thread(target=read, name="terminal", daemon=True).start()
-        line = (await answer).decode(encoding, "replace")
+        line = data.decode(self._stdin.encoding, "replace")
         return line.rstrip("\r\n") if line else None
 
-    def read_all(self) -> str:
+    async def read_all(self) -> str:
         """All of stdin (UTF-8, or UTF-16 with a byte order mark), without the line end at its end; what is no
         text is replaced, which `input_had_no_text` says. Raises SophosError BAD_REQUEST."""
         if self._stdin is None:
@@ -195,7 +184,16 @@ class Console:
         buffer: Any = getattr(self._stdin, "buffer", None)
         if buffer is None:
             return str(self._stdin.read()).rstrip("\r\n")
-        data: bytes = buffer.read()
+        try:
+            descriptor = self._stdin.fileno()
+        except OSError:  # a stream in memory, which never waits
+            descriptor = -1
+        try:
+            data = buffer.read() if descriptor < 0 else await _read(descriptor, up_to_line_end=False)
+        except OSError as error:
+            why = error.strerror or str(error)
+            title = f"Standard input cannot be read: {why}"
+            raise SophosError(ErrorCode.BAD_REQUEST, title, "Give the text") from error
         text = text_in(data)
         if text is None:
             text = data.decode("utf-8-sig", "replace")
@@ -306,6 +304,28 @@ def _put(stream: TextIO, data: str | bytes) -> None:
         stream.flush()
         buffer.write(data)
     stream.flush()
+
+
+async def _read(descriptor: int, *, up_to_line_end: bool) -> bytes:
+    """What comes until a line ends, or until all ends. Raises OSError. Whoever is cancelled stops waiting: a
+    signal must end the command though nobody types.
+
+    Not through the stream: a thread that waits inside it keeps the interpreter from ending."""
+    loop = asyncio.get_running_loop()
+    everything: asyncio.Future[bytes] = loop.create_future()
+
+    def read() -> None:
+        data = bytearray()
+        failure: OSError | None = None
+        try:
+            while not (up_to_line_end and data.endswith(b"\n")) and (more := os.read(descriptor, 65536)):
+                data += more
+        except OSError as error:
+            failure = error
+        _tell(loop, everything, bytes(data), failure)
+
+    threading.Thread(target=read, name="standard input", daemon=True).start()
+    return await everything
 
 
 def _tell(

@@ -176,7 +176,8 @@ def _open_window(arguments: Namespace, paths: AppPaths, environ: Mapping[str, st
 def _report(error: SophosError, console: Console, *, as_json: bool) -> None:
     console.note_now(error_line(error.code.value, error.message))
     if as_json:
-        document = {"error": {"code": error.code.value, "title": error.title, "remedy": error.remedy}}
+        told = {"code": error.code.value, "title": error.title, "remedy": error.remedy}
+        document = {"error": {**told, "details": error.details}}
         console.out_now(json_document(document, indented=console.stdout_is_terminal) + "\n")
 
 

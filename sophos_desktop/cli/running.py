@@ -60,7 +60,7 @@ def exit_code(status: str, error_code: str | None) -> int:
 async def ask(call: Invocation) -> int:
     """Send a message and print the answer."""
     chosen = call.arguments
-    text = call.console.read_all() if chosen.text == "-" else chosen.text
+    text = await call.console.read_all() if chosen.text == "-" else chosen.text
     engine = EngineKind(chosen.engine) if chosen.engine else None
     if call.console.input_had_no_text:
         await call.console.note("notice: standard input is not UTF-8 text; what is none was replaced by “�”")

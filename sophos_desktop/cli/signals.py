@@ -1,11 +1,13 @@
-"""SIGINT and SIGTERM while a command runs.
+"""SIGINT, SIGTERM and SIGHUP while a command runs.
 
 Invariant: the first of them ends the command in order, through the run if one runs, else by cancelling the
-command; a second SIGINT quits at once. Nothing else in the command line handles signals.
+command; a second SIGINT quits at once. Whoever starts the program so that it hears no SIGHUP is obeyed. But
+for the start, where nothing is open yet (`__main__`), nothing else in the command line handles signals.
 """
 
 import asyncio
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,6 +23,8 @@ class Request(Enum):
 
 
 _REQUESTS = {signal.SIGINT: Request.STOP, signal.SIGTERM: Request.DRAIN}
+if sys.platform != "win32":
+    _REQUESTS[signal.SIGHUP] = Request.DRAIN  # the terminal was closed: the run is put down, as for SIGTERM
 
 
 class Signals:
@@ -64,10 +68,10 @@ class Signals:
             yield  # signals come to the main thread alone
             return
         loop = asyncio.get_running_loop()
-        previous = {number: signal.getsignal(number) for number in _REQUESTS}
-        for number, request in _REQUESTS.items():
+        previous = {number: signal.getsignal(number) for number in _heard()}
+        for number in previous:
             try:
-                loop.add_signal_handler(number, self.deliver, request)
+                loop.add_signal_handler(number, self.deliver, _REQUESTS[number])
             except NotImplementedError:  # Windows has no handlers on the loop
 
                 def handle(number: int, _frame: object) -> None:
@@ -83,3 +87,10 @@ class Signals:
                 except NotImplementedError:
                     pass
                 signal.signal(number, handler)
+
+
+def _heard() -> "list[signal.Signals]":
+    """Those that are handled: `nohup` means that its program outlives the terminal."""
+    hangup = getattr(signal, "SIGHUP", None)
+    is_deaf = hangup is not None and signal.getsignal(hangup) is signal.SIG_IGN
+    return [number for number in _REQUESTS if number is not hangup or not is_deaf]

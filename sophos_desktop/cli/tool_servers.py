@@ -164,7 +164,7 @@ def _as_log(status: ServerStatus) -> dict[str, Any]:
 async def _call(call: Invocation) -> int:
     """Call a tool and print what it gave; 3 if the tool says that it failed."""
     chosen = call.arguments
-    args = _arguments(call.console.read_all() if chosen.args == "-" else chosen.args)
+    args = _arguments(await call.console.read_all() if chosen.args == "-" else chosen.args)
     async with call.core(only_server=chosen.name, restarts=False) as core:
         await _refuse_unknown(call, core, chosen.name)
         tasks = TaskOwner(lambda error: None)  # a note that cannot be written is no reason to stop the call
@@ -195,8 +195,8 @@ def _arguments(text: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
-        title = f"The arguments are not JSON: {error}"
-        raise SophosError(ErrorCode.BAD_REQUEST, title, remedy) from None
+        title = "The arguments are not JSON"
+        raise SophosError(ErrorCode.BAD_REQUEST, title, remedy, details=str(error)) from None
     if not isinstance(value, dict):
         raise SophosError(ErrorCode.BAD_REQUEST, "The arguments are no JSON object", remedy)
     return value
@@ -248,7 +248,7 @@ async def _add(call: Invocation) -> int:
 
 async def _pasted(call: Invocation, source: str) -> str:
     if source == "-":
-        pasted = call.console.read_all()
+        pasted = await call.console.read_all()
         if call.console.input_had_no_text:
             raise SophosError(ErrorCode.BAD_REQUEST, "What was pasted is not UTF-8 text", "Paste it as text")
         return pasted

@@ -240,5 +240,5 @@ def _end(event: JsonObject, style: Style) -> str:
     status = event["status"]
     line = f"end {status if status == 'completed' else style.bad(status)}"
     if event["error_code"]:
-        line += f"  {event['error_code']}: {event['error_message']}"
+        line += f"  {event['error_code']}: {' '.join((event['error_message'] or '').split())}"
     return f"{line}  (can be resumed)" if event["resumable"] else line

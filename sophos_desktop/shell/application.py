@@ -6,6 +6,7 @@ it. Nothing else of the program is global.
 
 from collections.abc import Sequence
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from sophos_desktop import __version__
@@ -28,4 +29,6 @@ def prepare_application(application: QApplication) -> None:
     application.setDesktopFileName("sophos-desktop")
     application.setQuitOnLastWindowClosed(False)
     application.setStyle("Fusion")
+    # Its words are English, whatever the system's language; what is written in it has its own direction.
+    application.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
     application.setFont(application_font(INTERFACE_SIZE))

@@ -250,9 +250,11 @@ class MainWindow(QMainWindow):
 
     def show_unexpected(self, error: BaseException) -> None:
         """A bug of ours: the log has the traceback."""
-        title = f"Something unexpected happened ({type(error).__name__})"
-        remedy = "What is saved stays saved. The log file has the details."
-        self.chat.show_error(SophosError(ErrorCode.AGENT_FAILURE, title, remedy))
+        remedy = "What is saved stays saved. The log file tells more than the details here"
+        details = f"{type(error).__name__}: {error}"
+        self.chat.show_error(
+            SophosError(ErrorCode.AGENT_FAILURE, "Something unexpected happened", remedy, details=details)
+        )
 
     def _place_undo_bar(self) -> None:
         """Below the list; in the conversation's column while the list is hidden or a rail."""

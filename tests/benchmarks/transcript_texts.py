@@ -4,8 +4,12 @@ from collections.abc import Callable
 
 from sophos_desktop.shell.transcript.model.transcript_model import MessageKind, TranscriptMessage
 
-SHAPES = ("mix", "code", "paragraph", "blocks", "table")
+_USUAL = ("mix", "code", "paragraph", "blocks", "table")
+# One paragraph in which every few letters have a format of their own.
+_DENSE = ("inline code", "formulas", "references")
+SHAPES = (*_USUAL, *_DENSE)
 _WORDS = "The quick brown fox jumps over the lazy dog while nobody looks at what it does there. "
+_LETTERS = "abcdefgh"
 
 
 def answer(shape: str, size: int) -> str:
@@ -17,6 +21,9 @@ def answer(shape: str, size: int) -> str:
         "blocks": ("", lambda n: f"Block {n}: {_WORDS[:70]}\n\n"),
         "table": ("| a | b | c |\n|---|---|---|\n", lambda n: f"| {n} {cell} | {cell} | {cell} |\n"),
         "mix": ("", _mixed),
+        "inline code": ("", lambda n: f"`{_LETTERS[n % 8]}` {_LETTERS[n % 7]} "),
+        "formulas": ("", lambda n: f"${_LETTERS[n % 8]}$ "),
+        "references": ("[b]: https://b.example\n\n", lambda n: "[a][b] "),
     }
     head, line = shapes[shape]
     pieces, length, number = [head], len(head), 0
@@ -41,7 +48,7 @@ def conversation(count: int) -> list[TranscriptMessage]:
     messages = []
     for number in range(count // 2):
         question = TranscriptMessage(f"u{number}", MessageKind.USER, f"Question {number}? {_WORDS}")
-        shape = SHAPES[number % len(SHAPES)]
+        shape = _USUAL[number % len(_USUAL)]
         text = f"Answer {number}.\n\n" + answer(shape, 300 + 150 * (number % 7))
         if shape == "code":
             text += "\n```\n"

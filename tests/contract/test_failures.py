@@ -19,7 +19,7 @@ def check_refusal(finished: Finished, code: str, exit_code: int) -> None:
     """One line on stderr, one document on stdout; `--json` was given."""
     assert finished.code == exit_code, finished.err
     error = finished.json["error"]
-    assert set(error) == {"code", "title", "remedy"}
+    assert set(error) == {"code", "title", "remedy", "details"}
     assert error["code"] == code
     assert error["title"]
     assert error["remedy"]

@@ -161,5 +161,5 @@ async def test_streams_that_are_missing_cost_nothing() -> None:
     assert not console.can_ask
     assert await console.ask("? ") is None
     with pytest.raises(SophosError) as refused:
-        console.read_all()
+        await console.read_all()
     assert refused.value.code is ErrorCode.BAD_REQUEST

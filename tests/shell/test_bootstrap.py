@@ -100,7 +100,7 @@ async def test_nothing_can_be_sent_once_the_shutdown_began(tmp_path: Path) -> No
     assert core.conversations.drafts[None] == "too late"
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 async def test_a_signal_ends_the_app_through_the_staged_shutdown(
     tmp_path: Path, number: signal.Signals
 ) -> None:

@@ -158,6 +158,7 @@ def test_who_measures_hears_of_sizes_before_all_hear_of_the_change_and_not_of_co
     theme.choose_zoom(150)
     assert heard == ["change", "sizes", "change"]
     theme.choose_zoom(100)
+    window.deleteLater()
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from typing import Any
 from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 
-from sophos_desktop.core.agent.chat_errors import EngineRefusal
+from sophos_desktop.core.agent.chat_errors import EngineRefusal, broke_off
 from sophos_desktop.core.agent.chat_pieces import CallPiece, FinalPiece, TextPiece, ThinkingPiece
 from sophos_desktop.core.agent.context import DEFAULT_NUM_CTX, Prompt, fit_prompt
 from sophos_desktop.core.agent.image_blame import blamed_images, left_out_notice
@@ -141,6 +141,7 @@ def _too_long(
             f"With what is attached the message has about {prompt.estimated_tokens:,} tokens, the model's "
             f"context {num_ctx:,}: {about} does not fit",
             "Attach a part of it alone, or raise answer.num_ctx in the settings if the model allows it",
+            details=error.details,
         )
     what = "message" if prompt.single_message else "conversation, even cut short,"
     counted = f"about {prompt.estimated_tokens:,} tokens"
@@ -151,8 +152,8 @@ def _too_long(
     return SophosError(
         ErrorCode.CONTEXT_EXCEEDED,
         title,
-        "Shorten the message, or raise answer.num_ctx in the settings if the model allows it"
-        + (f" ({error.title})" if error.title else ""),
+        "Shorten the message, or raise answer.num_ctx in the settings if the model allows it",
+        details=error.details,
     )
 
 
@@ -245,11 +246,7 @@ class _ModelCall:
         text = "".join(self._text)
         thinking = "".join(self._thinking)
         if self._final is None:
-            raise SophosError(
-                ErrorCode.STREAM_INCOMPLETE,
-                "The answer ended before it was complete",
-                "Resume to ask the model again",
-            )
+            raise broke_off("the stream ended without its final piece")
         if not self._calls and not text.strip():
             raise self._empty(thinking)
         own = {

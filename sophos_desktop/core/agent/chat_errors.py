@@ -1,7 +1,7 @@
 """Turns what goes wrong while a model answers into the errors of the contract.
 
-Invariant: every failure of an engine becomes a SophosError with the engine's own words; whatever is not
-known here is left as it is and counts as a bug.
+Invariant: every failure of an engine becomes a SophosError that says in our words what happened and what to
+do, with the engine's own words in its details; whatever is not known here stays as it is and counts as a bug.
 """
 
 import json
@@ -17,8 +17,13 @@ _TOO_LONG = re.compile(r"exceeds? the (available )?context|context (length|size)
 _WORDS_LENGTH = 300
 
 # What no image is to blame for: the key, the number of requests, and what a model cannot do at all.
-_NOT_ABOUT_CONTENT = frozenset({401, 403, 407, 408, 429})
+_NOT_LET_IN = frozenset({401, 403, 407})
+_TOO_OFTEN = frozenset({408, 429})
+_NOT_ABOUT_CONTENT = _NOT_LET_IN | _TOO_OFTEN
 _LACKS = re.compile(r"does not support (tools|thinking)", re.IGNORECASE)
+
+BROKE_OFF = "The answer broke off before it was complete"
+ANSWER_AGAIN = "Resume the conversation to let the model answer again"
 
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol, httpx.ProxyError)
 
@@ -26,9 +31,9 @@ _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol
 class EngineRefusal(SophosError):
     """The engine took a request and would not, or could not, answer what was in it."""
 
-    def __init__(self, code: ErrorCode, title: str, remedy: str = "", *, words: str) -> None:
-        """`words`: the engine's own."""
-        super().__init__(code, title, remedy)
+    def __init__(self, code: ErrorCode, title: str, remedy: str, *, words: str, details: str = "") -> None:
+        """`words`: the engine's own; `details`: these, unless something is to be said around them."""
+        super().__init__(code, title, remedy, details=details or words)
         self.words = words
 
 
@@ -38,22 +43,30 @@ def unreachable(endpoint: ModelEndpoint, error: BaseException) -> SophosError:
     if endpoint.engine is EngineKind.STARTER:
         return SophosError(
             ErrorCode.ENGINE_UNREACHABLE,
-            f"The built-in starter model does not answer at {endpoint.base_url} ({reason})",
-            "Send the message again, which starts it again",
+            f"The built-in starter model does not answer at {endpoint.base_url}",
+            "Resume the conversation, which starts it again",
+            details=reason,
         )
     return SophosError(
         ErrorCode.ENGINE_UNREACHABLE,
-        f"Ollama does not answer at {endpoint.base_url} ({reason})",
+        f"Ollama does not answer at {endpoint.base_url}",
         "Start it with `ollama serve`, or set `engine.host` to the address where it runs",
+        details=reason,
     )
 
 
-def incomplete(what: str) -> SophosError:
-    """The stream ended without its final frame. `what` says how, as the end of a sentence."""
+def broke_off(details: str) -> SophosError:
+    """The stream ended without its final frame, or the connection broke."""
+    return SophosError(ErrorCode.STREAM_INCOMPLETE, BROKE_OFF, ANSWER_AGAIN, details=details)
+
+
+def unreadable(details: str) -> SophosError:
+    """Something came that is no part of the protocol."""
     return SophosError(
         ErrorCode.STREAM_INCOMPLETE,
-        f"The answer is incomplete: {what}",
-        "Resume the conversation to let the model answer again",
+        "The engine sent something in the middle of the answer that cannot be read",
+        f"{ANSWER_AGAIN}; if it happens again, see what answers at the engine's address",
+        details=details,
     )
 
 
@@ -61,7 +74,7 @@ def from_transport(endpoint: ModelEndpoint, error: httpx.HTTPError | httpx.Inval
     """An error below the protocol: nobody there, or the connection broke."""
     if isinstance(error, (*_NOT_SENT, httpx.InvalidURL)):
         return unreachable(endpoint, error)
-    return incomplete(f"the connection to the engine broke ({str(error) or type(error).__name__})")
+    return broke_off(str(error) or type(error).__name__)
 
 
 def from_status(
@@ -75,17 +88,49 @@ def from_status(
     if status == 404 and answer is not None:
         return SophosError(
             ErrorCode.MODEL_UNAVAILABLE,
-            f"The engine does not have the model {endpoint.model}: {words}",
+            f"{_named(endpoint)} does not have the model {endpoint.model}",
             f"Get it with `ollama pull {endpoint.model}`, or choose another model",
+            details=words,
         )
     if status == 503:
         return SophosError(
-            ErrorCode.ENGINE_BUSY, f"The engine is busy: {words}", "Resume the conversation a little later"
+            ErrorCode.ENGINE_BUSY,
+            f"{_named(endpoint)} has too much to do",
+            "Resume the conversation a little later",
+            details=words,
         )
-    title = f"The engine at {endpoint.base_url} answered {status}: {words}"
-    if status in _NOT_ABOUT_CONTENT or _LACKS.search(words):
-        return SophosError(ErrorCode.ENGINE_ERROR, title)
-    return EngineRefusal(ErrorCode.ENGINE_ERROR, title, words=words)
+    details = f"{words} (status {status})"
+    lacks = _LACKS.search(words)
+    if lacks is not None:
+        wanted = "use tools" if lacks[1].lower() == "tools" else "think before it answers"
+        title, remedy = f"{endpoint.model} cannot {wanted}", "Choose another model, then resume"
+    elif status in _NOT_LET_IN:
+        title = f"{_named(endpoint)} at {endpoint.base_url} does not let Sophos in"
+        remedy = (
+            "See whether a proxy or a login stands before it, and that `engine.host` is right, then resume"
+        )
+    elif status in _TOO_OFTEN:
+        title = f"{_named(endpoint)} takes no request right now"
+        remedy = "Resume the conversation a little later"
+    else:
+        return EngineRefusal(
+            ErrorCode.ENGINE_ERROR, *_refused(endpoint, status), words=words, details=details
+        )
+    return SophosError(ErrorCode.ENGINE_ERROR, title, remedy, details=details)
+
+
+def _refused(endpoint: ModelEndpoint, status: int) -> tuple[str, str]:
+    """Title and remedy for a status that says no more than who is to blame."""
+    if status >= 500:
+        again = "if it fails again, start the engine anew or choose a smaller model"
+        return f"{_named(endpoint)} failed while it worked on the answer", f"Resume to try again; {again}"
+    again = "if it is refused again, choose another model, or begin a new conversation"
+    return f"{_named(endpoint)} refused the request", f"Resume to try again; {again}"
+
+
+def _named(endpoint: ModelEndpoint) -> str:
+    """The engine, as the subject of a sentence."""
+    return endpoint.engine.label
 
 
 def from_stream_error(
@@ -94,8 +139,12 @@ def from_stream_error(
     """An error that the engine reported within a stream that had begun."""
     if _TOO_LONG.search(words):
         return too_long(endpoint, None, words, num_ctx=num_ctx, prompt_characters=prompt_characters)
-    error = incomplete(f"the engine says: {words[:_WORDS_LENGTH]}")
-    return EngineRefusal(error.code, error.title, error.remedy, words=words[:_WORDS_LENGTH])
+    return EngineRefusal(
+        ErrorCode.STREAM_INCOMPLETE,
+        f"{_named(endpoint)} failed in the middle of the answer",
+        f"{ANSWER_AGAIN}; if it fails again, start the engine anew or choose a smaller model",
+        words=words[:_WORDS_LENGTH],
+    )
 
 
 def too_long(
@@ -110,8 +159,9 @@ def too_long(
     window = f"the context of {room:,} tokens" if isinstance(room, int) else "the model's context"
     return SophosError(
         ErrorCode.CONTEXT_EXCEEDED,
-        f"The prompt of {size} does not fit into {window} ({words[:_WORDS_LENGTH]})",
+        f"The prompt of {size} does not fit into {window}",
         "Raise the context size (`answer.num_ctx`), or send less at once",
+        details=words[:_WORDS_LENGTH],
     )
 
 

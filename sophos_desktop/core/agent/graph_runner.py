@@ -28,6 +28,7 @@ from sophos_desktop.core.domain.thread_promises import ThreadPromise
 
 _log = logging.getLogger(__name__)
 
+FAILED_ITSELF = "The run failed over a mistake in Sophos itself"
 _SETTLING_STEP_LIMIT = 25
 _UNREADABLE_REMEDY = "Nothing was changed. Run `doctor`, or put back a backup of the database"
 
@@ -223,8 +224,9 @@ class GraphRunner:
             _log.exception("a run failed in our own code")
             raise SophosError(
                 ErrorCode.AGENT_FAILURE,
-                f"The agent failed: {type(error).__name__}: {error}",
-                "Resume to try again; the log has the details",
+                FAILED_ITSELF,
+                "Resume to try again; the log has more than the details here",
+                details=f"{type(error).__name__}: {error}",
             ) from error
 
 
@@ -237,8 +239,9 @@ def unreadable_thread(error: Exception) -> SophosError:
     """What a thread that cannot be read is reported as."""
     return SophosError(
         ErrorCode.THREAD_UNREADABLE,
-        f"The stored state of this conversation cannot be read ({type(error).__name__}: {error})",
+        "The stored state of this conversation cannot be read",
         _UNREADABLE_REMEDY,
+        details=f"{type(error).__name__}: {error}",
     )
 
 

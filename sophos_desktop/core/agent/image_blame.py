@@ -43,10 +43,11 @@ async def blamed_images(
     names = _names(list(suspects.values()))
     if not are_left_out:
         again = f"Resume to try again; if that fails too, the next prompt does without {names}"
-        return SophosError(error.code, error.title, again)
+        return error.with_remedy(again)
     which = "it" if len(suspects) == 1 else "them"
-    title = f"{endpoint.model} did not take {names}: {error.words}"
-    return SophosError(error.code, title, f"Resume to go on without {which}. {_AGAIN}")
+    title = f"{endpoint.model} did not take {names}"
+    remedy = f"Resume to go on without {which}. {_AGAIN}"
+    return SophosError(error.code, title, remedy, details=error.details)
 
 
 def left_out_notice(model: str, refused: Sequence[AttachmentRef]) -> str:

@@ -10,7 +10,7 @@ characters that JSON may contain, and fails on arguments that are no object.
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from typing import Any
 
@@ -18,11 +18,12 @@ import httpx
 from langchain_core.messages import AIMessageChunk, BaseMessage
 
 from sophos_desktop.core.agent.chat_errors import (
+    broke_off,
     error_words,
     from_status,
     from_stream_error,
     from_transport,
-    incomplete,
+    unreadable,
 )
 from sophos_desktop.core.agent.chat_pieces import (
     AnswerOptions,
@@ -33,6 +34,7 @@ from sophos_desktop.core.agent.chat_pieces import (
     ThinkingPiece,
     call_piece,
 )
+from sophos_desktop.core.agent.closing import closed_in_peace, left_generators_closed
 from sophos_desktop.core.agent.quiet_environment import without_engine_variables
 from sophos_desktop.core.domain.specs import Capability, ModelEndpoint
 
@@ -95,16 +97,16 @@ class OllamaCall(ollama.AsyncClient):
                             return
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise from_transport(self._endpoint, error) from error
-        raise incomplete("the stream ended without its final frame")
+        raise broke_off("the stream ended without its final frame")
 
     def _read(self, line: bytes) -> Mapping[str, Any]:
         """One frame as ChatOllama takes it."""
         try:
             frame = json.loads(line)
         except (ValueError, RecursionError):
-            raise incomplete(f"the engine sent a line that is no JSON: {line[:80]!r}") from None
+            raise unreadable(f"a line that is no JSON: {_shown(line)}") from None
         if not isinstance(frame, dict):
-            raise incomplete(f"the engine sent a line that is no object: {line[:80]!r}")
+            raise unreadable(f"a line that is no object: {_shown(line)}")
         if frame.get("error"):
             words = error_words(frame, "")
             raise from_stream_error(self._endpoint, words, **self._sizes())
@@ -167,15 +169,22 @@ async def stream_ollama(
             for piece in _pieces(chunk):
                 yield piece
     finally:
-        # Left early, the library's generators would wait for the garbage collector: with the stream closed
-        # they run to their end here. After an error they have ended already.
-        await call.close_stream()
-        async for _ in chunks:
-            pass
+        await closed_in_peace(_close(call, chunks))
     for made in call.calls:
         yield made
     assert call.final is not None, "a stream without its final frame has raised"
     yield _final_piece(call.final)
+
+
+async def _close(call: OllamaCall, chunks: AsyncIterator[AIMessageChunk]) -> None:
+    """Left early, the library's generators would wait for the garbage collector: with the stream closed they
+    run to their end here. After an error they have ended already."""
+    await call.close_stream()
+    async for _ in chunks:
+        pass
+    if call.final is None:
+        # The HTTP client's own generators, one in the other, are not closed by their reader.
+        await left_generators_closed()
 
 
 def _pieces(chunk: AIMessageChunk) -> Sequence[Piece]:
@@ -225,6 +234,11 @@ def _final_piece(frame: Mapping[str, Any]) -> FinalPiece:
         prompt_ms=_milliseconds(frame.get("prompt_eval_duration")),
         answer_ms=_milliseconds(frame.get("eval_duration")),
     )
+
+
+def _shown(line: bytes) -> str:
+    """The beginning of what came."""
+    return line[:80].decode("utf-8", "replace")
 
 
 def _whole(value: Any) -> int | None:

@@ -4,11 +4,9 @@ Invariant: imported only when such an engine is used, since langchain-openai cos
 without its `finish_reason` is an error; of a call that was cut nothing is handed on.
 """
 
-import asyncio
 import json
 import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -18,7 +16,13 @@ from langchain_core.messages import AIMessageChunk, BaseMessage
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
-from sophos_desktop.core.agent.chat_errors import from_status, from_stream_error, from_transport, incomplete
+from sophos_desktop.core.agent.chat_errors import (
+    broke_off,
+    from_status,
+    from_stream_error,
+    from_transport,
+    unreadable,
+)
 from sophos_desktop.core.agent.chat_pieces import (
     AnswerOptions,
     CallPiece,
@@ -27,10 +31,9 @@ from sophos_desktop.core.agent.chat_pieces import (
     TextPiece,
     call_piece,
 )
+from sophos_desktop.core.agent.closing import closed_in_peace, left_generators_closed
 from sophos_desktop.core.domain.errors import SophosError
 from sophos_desktop.core.domain.specs import Capability, ModelEndpoint
-
-_TURNS_TO_CLOSE = 80  # nine generators, a few turns each
 
 
 @dataclass(slots=True)
@@ -85,26 +88,25 @@ async def stream_openai(
     try:
         chunks = cast("AsyncGenerator[AIMessageChunk, None]", model.astream(list(messages), **wanted))
         try:
-            async with aclosing(chunks):
-                async for chunk in chunks:
-                    received = True
-                    reason = chunk.response_metadata.get("finish_reason") or reason
-                    usage = chunk.usage_metadata or usage
-                    _collect(chunk, calls)
-                    if isinstance(chunk.content, str) and chunk.content:
-                        first = first or time.monotonic()
-                        yield TextPiece(chunk.content)
+            async for chunk in chunks:
+                received = True
+                reason = chunk.response_metadata.get("finish_reason") or reason
+                usage = chunk.usage_metadata or usage
+                _collect(chunk, calls)
+                if isinstance(chunk.content, str) and chunk.content:
+                    first = first or time.monotonic()
+                    yield TextPiece(chunk.content)
         finally:
-            await _let_the_library_close()
+            await closed_in_peace(_close(chunks))
     except (openai.OpenAIError, httpx.HTTPError, json.JSONDecodeError) as error:
         raise _explained(endpoint, error, sizes) from error
     except ValueError as error:
         if received:
             raise
         # What BaseChatModel says of a stream without one chunk.
-        raise incomplete("the engine sent not one piece") from error
+        raise broke_off("the engine sent not one piece") from error
     if reason is None:
-        raise incomplete("the stream ended without its final frame")
+        raise broke_off("the stream ended without its final frame")
     for call in _complete(calls, cut=reason == "length"):
         yield call
     ended = time.monotonic()
@@ -117,11 +119,10 @@ async def stream_openai(
     )
 
 
-async def _let_the_library_close() -> None:
-    """The libraries stop reading at the last event and leave nine generators, one in the other, to the
-    collector, which has each closed in a task of its own. A loop that ends meanwhile would cut these."""
-    for _ in range(_TURNS_TO_CLOSE):
-        await asyncio.sleep(0)
+async def _close(chunks: AsyncGenerator[AIMessageChunk, None]) -> None:
+    """The libraries stop reading at the last event and leave the rest to the collector."""
+    await chunks.aclose()
+    await left_generators_closed()
 
 
 def _collect(chunk: AIMessageChunk, calls: dict[Any, _Call]) -> None:
@@ -154,4 +155,4 @@ def _explained(endpoint: ModelEndpoint, error: Exception, sizes: Mapping[str, An
         return from_transport(endpoint, cause)
     if isinstance(error, openai.APIError):
         return from_stream_error(endpoint, error.message, **sizes)
-    return incomplete(f"the engine sent a line that is no JSON ({error})")
+    return unreadable(f"a line that is no JSON: {error}")

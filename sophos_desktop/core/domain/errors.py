@@ -1,7 +1,8 @@
 """The errors that a person can do something about.
 
-Invariant: each has a code of the contract, a title, a remedy and an exit code. Whatever is not a
-`SophosError` is a bug of ours and keeps its traceback.
+Invariant: each has a code of the contract, a title, a remedy and an exit code; what a library or an engine
+said word for word is in the details alone. Whatever is not a `SophosError` is a bug of ours and keeps its
+traceback.
 """
 
 import errno
@@ -91,12 +92,14 @@ class NoticeCode(StrEnum):
 class SophosError(Exception):
     """An error of the environment or of the user's request."""
 
-    def __init__(self, code: ErrorCode, title: str, remedy: str = "") -> None:
-        """`title` is one clear sentence without a full stop; `remedy` says what to do."""
+    def __init__(self, code: ErrorCode, title: str, remedy: str = "", *, details: str = "") -> None:
+        """`title` is one clear sentence without a full stop; `remedy` says what to do; `details`: the words
+        of whoever failed, as they came, for who looks into it. They are kept on one line."""
         super().__init__(title)
         self.code = code
         self.title = title
         self.remedy = remedy
+        self.details = " ".join(details.split())
 
     @property
     def exit_code(self) -> int:
@@ -104,9 +107,22 @@ class SophosError(Exception):
         return self.code.exit_code
 
     @property
+    def advice(self) -> str:
+        """The remedy, and on a line of their own the details."""
+        if not self.details:
+            return self.remedy
+        told = f"{self.remedy.rstrip('.')}.\n" if self.remedy else ""
+        return f"{told}Details: {self.details}"
+
+    @property
     def message(self) -> str:
-        """Title and remedy, as it is recorded with a run."""
-        return f"{self.title}. {self.remedy}".strip() if self.remedy else self.title
+        """Title, remedy and details, as it is recorded with a run."""
+        advice = self.advice
+        return f"{self.title}. {advice}".strip() if advice else self.title
+
+    def with_remedy(self, remedy: str) -> "SophosError":
+        """The same error, with something else to do about it."""
+        return SophosError(self.code, self.title, remedy, details=self.details)
 
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"

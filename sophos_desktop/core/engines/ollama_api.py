@@ -135,11 +135,19 @@ class OllamaApi:
     def _refused(self, status: int, words: str, body: Mapping[str, Any] | None) -> SophosError:
         if status == 503:
             return SophosError(
-                ErrorCode.ENGINE_BUSY, f"Ollama is busy: {words}", "Try again when it has less to do"
+                ErrorCode.ENGINE_BUSY,
+                "Ollama has too much to do",
+                "Try again when it has less to do",
+                details=words,
             )
         if status == 404 and body is not None:
             return model_missing(str(body.get("model", "")), self.base_url, ())
-        return SophosError(ErrorCode.ENGINE_ERROR, f"Ollama at {self.base_url} answered {status}: {words}")
+        return SophosError(
+            ErrorCode.ENGINE_ERROR,
+            f"Ollama at {self.base_url} refused the request",
+            "Try again; if it is refused again, see whether Ollama runs as it should and is up to date",
+            details=f"{words} (status {status})",
+        )
 
     def _http(self) -> httpx.AsyncClient:
         if self._client is None:
@@ -158,8 +166,9 @@ def unreachable(base_url: str, error: BaseException) -> SophosError:
     reason = str(error) or type(error).__name__
     return SophosError(
         ErrorCode.ENGINE_UNREACHABLE,
-        f"Ollama does not answer at {base_url} ({reason})",
+        f"Ollama does not answer at {base_url}",
         "Start it with `ollama serve`, or set `engine.host` to the address where it runs",
+        details=reason,
     )
 
 

@@ -114,7 +114,7 @@ class StarterProcess:
         """
         async with self._lock:
             if self._closed:
-                raise SophosError(ErrorCode.ENGINE_ERROR, "The app is closing")
+                raise SophosError(ErrorCode.ENGINE_ERROR, "Sophos is closing", "Start it again, then resume")
             if self._running is not None and not self.alive:
                 await self._forget(self._running)
             if self._running is None:
@@ -175,7 +175,10 @@ class StarterProcess:
             )
         except OSError as error:
             raise SophosError(
-                ErrorCode.ENGINE_ERROR, f"The starter cannot be run: {error}", f"Check {self._command[0]}"
+                ErrorCode.ENGINE_ERROR,
+                "The built-in starter model cannot be started",
+                f"See whether {self._command[0]} is there and may be run, then resume",
+                details=str(error),
             ) from error
 
     def _child_environment(self, token: str) -> dict[str, str]:
@@ -220,11 +223,11 @@ class StarterProcess:
     def _failed(self, what: str, stderr: deque[str]) -> SophosError:
         # llama.cpp marks its errors, and the first is the cause of the others.
         lines = [line.partition(" E ")[2] for line in stderr if " E " in line] or list(stderr)[-1:]
-        words = f": {lines[0]}" if lines else ""
         return SophosError(
             ErrorCode.ENGINE_ERROR,
-            f"The built-in starter model did not start, {what}{words}",
-            FETCH,
+            f"The built-in starter model did not start: {what}",
+            f"Resume to try again; if it fails again, the model's file may be damaged. {FETCH}",
+            details=lines[0] if lines else "",
         )
 
     async def _forget(self, running: _Running) -> None:

@@ -48,7 +48,8 @@ class DirectCalls:
             raise SophosError(
                 ErrorCode.TOOL_SERVER_DOWN,
                 f"The tool server “{server}” is {status.state.value}. {status.reason}".rstrip("."),
-                f"It wrote last: {words}" if words else "",
+                f"See `mcp logs {server}`, and start it again with `mcp restart {server}`",
+                details=f"it wrote last: {words}" if words else "",
             )
         spec = next((spec for spec in status.tools if spec.tool == tool), None)
         if spec is None:
@@ -61,11 +62,17 @@ class DirectCalls:
         if (problem := await arguments.check(spec.input_schema, args)) is not None:
             title, *lines = problem.splitlines()
             remedy = "; ".join(line.removeprefix("- ") for line in lines)
-            raise SophosError(ErrorCode.BAD_REQUEST, title.rstrip(":"), remedy)
+            raise SophosError(
+                ErrorCode.BAD_REQUEST, title.rstrip(":"), remedy or "Give what the tool asks for"
+            )
         try:
             return await self._host.call(spec, args, observe)
         except ToolServerDown as error:
-            raise SophosError(ErrorCode.TOOL_SERVER_DOWN, str(error).rstrip(".")) from error
+            raise SophosError(
+                ErrorCode.TOOL_SERVER_DOWN,
+                str(error).rstrip("."),
+                f"Nothing was sent. See `mcp logs {server}`, and start it again with `mcp restart {server}`",
+            ) from error
         except ToolCallLost as error:
             raise SophosError(
                 ErrorCode.TOOL_CALL_LOST,

@@ -35,7 +35,7 @@ async def older_state(stores: Stores, conversation_id: str, error: SophosError) 
 async def with_older_state(stores: Stores, conversation_id: str, error: SophosError) -> SophosError:
     """The error; if an older state can be read, its remedy says which."""
     state = await older_state(stores, conversation_id, error)
-    return SophosError(error.code, error.title, f"{error.remedy}. {state}") if state else error
+    return error.with_remedy(f"{error.remedy}. {state}") if state else error
 
 
 def _newest_readable(stores: Stores, conversation_id: str) -> OlderState | None:

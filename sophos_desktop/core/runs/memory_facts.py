@@ -176,7 +176,8 @@ async def _call(calls: ToolCalls, tool: str, args: Mapping[str, Any]) -> ToolRes
         first_line = (result.text.strip().splitlines() or [tool])[0]
         raise SophosError(
             ErrorCode.TOOL_SERVER_DOWN,
-            f"The memory could not do it: {first_line}",
+            "The memory could not do it",
             "What was not removed stays; `mcp` shows how the server stands",
+            details=first_line,
         )
     return result

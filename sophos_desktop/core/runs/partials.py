@@ -83,6 +83,13 @@ class PartialKeeper:
         await self._trace.drop_partials(run_ids)
 
 
+def answer_so_far(halves: Sequence[Message]) -> Sequence[Message]:
+    """Of the attempts at one answer, oldest first, the one that counts: the last of which there is text, else
+    the last. Whoever resumed wanted the answer anew, so none before it is sent to the model."""
+    with_text = [half for half in halves if half.text.strip()]
+    return (with_text or list(halves))[-1:]
+
+
 def partial_message(partial: Partial) -> Message:
     """A partial as front ends show it."""
     return Message(

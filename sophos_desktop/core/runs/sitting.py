@@ -9,7 +9,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sophos_desktop.core.agent.graph_runner import DrainRequest, Question, Thread
+from sophos_desktop.core.agent.graph_runner import FAILED_ITSELF, DrainRequest, Question, Thread
 from sophos_desktop.core.agent.run_context import RunContext
 from sophos_desktop.core.domain.conversation import AttachmentRef, Message, MessageState
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
@@ -20,7 +20,7 @@ from sophos_desktop.core.runs.damage import with_older_state
 from sophos_desktop.core.runs.decided import untold_decisions
 from sophos_desktop.core.runs.event_stream import EventStream
 from sophos_desktop.core.runs.model_choice import ModelChoice
-from sophos_desktop.core.runs.partials import PartialKeeper
+from sophos_desktop.core.runs.partials import PartialKeeper, answer_so_far
 from sophos_desktop.core.runs.questions import undecided_questions
 from sophos_desktop.core.runs.stores import Stores
 from sophos_desktop.core.runs.tidying import let_go_of_stored
@@ -164,7 +164,7 @@ class Sitting:
             attached = await self._stores.attachments.held_by(
                 sent_with(record.conversation_id, record.input_message_id)
             )
-            entering = [partial for _, partial in left]
+            entering = answer_so_far([partial for _, partial in left])
             if thread.must_settle:
                 await graph.settle(self._context)
         await graph.run(
@@ -284,15 +284,17 @@ def _for_a_run(error: SophosError) -> SophosError:
     """A run goes on from its last step once there is room; nothing else that the store refuses does."""
     if error.code is not ErrorCode.STORE_FULL:
         return error
-    remedy = "Free some space on the disk, then resume; everything up to the last step is stored"
-    return SophosError(error.code, error.title, remedy)
+    return error.with_remedy(
+        "Free some space on the disk, then resume; everything up to the last step is stored"
+    )
 
 
 def _bug(error: BaseException) -> SophosError:
     return SophosError(
         ErrorCode.AGENT_FAILURE,
-        f"The run failed: {type(error).__name__}: {error}",
-        "Resume to try again; the log has the details",
+        FAILED_ITSELF,
+        "Resume to try again; the log has more than the details here",
+        details=f"{type(error).__name__}: {error}",
     )
 
 

@@ -116,7 +116,9 @@ class SettingsService:
         try:
             value = parse_value(key, text) if text.strip() else None
         except ValueError as error:
-            raise SophosError(ErrorCode.BAD_REQUEST, str(error)) from None
+            raise SophosError(
+                ErrorCode.BAD_REQUEST, str(error).rstrip("."), "Nothing was changed; give a value that fits"
+            ) from None
         try:
             document = tomlkit.parse(read_text(self._path) or "")
             _put(document, key, value)
@@ -132,8 +134,9 @@ class SettingsService:
     def _not_written(self, why: str) -> SophosError:
         return SophosError(
             ErrorCode.BAD_REQUEST,
-            f"{self._path} cannot be changed ({why})",
+            f"{self._path} cannot be changed",
             "Correct the file, or move it away, and try again",
+            details=why,
         )
 
 

@@ -8,6 +8,7 @@ from sophos_desktop.shell.chat.cards.card_style import asking_style, card_style,
 from sophos_desktop.shell.chat.cards.waiting_pill import pill_style
 from sophos_desktop.shell.chat.composing.composer_frame import composer_style
 from sophos_desktop.shell.chat.composing.model_popup import popup_style
+from sophos_desktop.shell.chat.empty_page import empty_style
 from sophos_desktop.shell.theme.tokens import Tokens
 
 
@@ -18,5 +19,6 @@ def _transcript(_tokens: Tokens) -> str:
 
 def chat_style(tokens: Tokens) -> str:
     """For `Theme`."""
-    parts = (_transcript, card_style, pill_style, asking_style, queued_style, composer_style, popup_style)
+    asking = (card_style, pill_style, asking_style, queued_style)
+    parts = (_transcript, empty_style, *asking, composer_style, popup_style)
     return "\n".join(part(tokens) for part in parts)

@@ -5,10 +5,11 @@ Invariant: the view decides nothing; the presenter tells it what to show and hea
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QLabel, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedLayout, QVBoxLayout, QWidget
 
 from sophos_desktop.core.domain.errors import SophosError
 from sophos_desktop.shell.chat.composing.composer_frame import ComposerFrame
+from sophos_desktop.shell.chat.empty_page import EmptyPage
 from sophos_desktop.shell.chat.focus_return import FocusReturn
 from sophos_desktop.shell.chat.queued_bar import QueuedBar
 from sophos_desktop.shell.chat.tab_chain import TabChain
@@ -57,8 +58,8 @@ class ChatView(QWidget):
         self._make_buttons()
         self._make_layout()
         self._connect()
-        theme.changed.connect(self._on_theme_changed)
-        self._on_theme_changed()
+        theme.sizes_changed.connect(self._on_sizes_changed)
+        self._on_sizes_changed()
 
     def _make_buttons(self) -> None:
         resume = self.resume_banner.add_button("resumeButton", "Resume", primary=True)
@@ -94,19 +95,9 @@ class ChatView(QWidget):
         layout.addLayout(self._below)
 
     def _make_empty(self) -> QWidget:
-        page = QWidget(self)
-        self._empty_title = QLabel(page)
-        self._empty_title.setObjectName("emptyTitle")
-        self._empty_note = QLabel(page)
-        self._empty_note.setObjectName("emptyNote")
-        column = QVBoxLayout(page)
-        column.setSpacing(8)
-        column.addStretch(2)
-        for label in (self._empty_title, self._empty_note):
-            column.addWidget(label, 0, Qt.AlignmentFlag.AlignHCenter)
-        column.addStretch(3)
+        self._empty = EmptyPage(self.theme, self)
         self.show_opening()
-        return page
+        return self._empty
 
     def _connect(self) -> None:
         self.composer_frame.send_requested.connect(self.send_requested)
@@ -130,15 +121,15 @@ class ChatView(QWidget):
 
     def show_empty(self) -> None:
         """A conversation without a message."""
-        self._say_empty("New conversation", "It stays on this machine and is saved step by step.")
+        note = "It stays on this machine and is saved step by step."
+        self._say_empty("New conversation", note, has_hints=True)
 
     def show_unopened(self) -> None:
         """The store could not be opened; the error banner says why."""
         self._say_empty("Your conversations could not be opened", "Nothing was changed.")
 
-    def _say_empty(self, title: str, note: str) -> None:
-        self._empty_title.setText(title)
-        self._empty_note.setText(note)
+    def _say_empty(self, title: str, note: str, *, has_hints: bool = False) -> None:
+        self._empty.say(title, note, has_hints=has_hints)
         self._middle.setCurrentIndex(0)
 
     def show_transcript(self) -> None:
@@ -147,7 +138,7 @@ class ChatView(QWidget):
 
     def show_error(self, error: SophosError) -> None:
         """Say what went wrong and what to do."""
-        self.error_banner.show_message(error.title, error.remedy, str(error.code))
+        self.error_banner.show_message(error.title, error.advice, str(error.code))
 
     def withdraw_error(self, error: SophosError) -> None:
         """It is settled; another one that is shown stays."""
@@ -186,7 +177,7 @@ class ChatView(QWidget):
         """Set the two buttons; Stop takes the place of Send while a run is active."""
         self.composer_frame.show_running(is_running=is_running, can_send=can_send, can_stop=can_stop)
 
-    def _on_theme_changed(self) -> None:
+    def _on_sizes_changed(self) -> None:
         self._fit_column()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -101,11 +101,12 @@ class NoticeTone(Enum):
 
 @dataclass(frozen=True, slots=True)
 class NoticeItem:
-    """Something the reader should know at this place."""
+    """Something the reader should know at this place; `can_continue`: the model can be asked for the rest."""
 
     key: str
     text: str
     tone: NoticeTone = NoticeTone.PLAIN
+    can_continue: bool = False
 
 
 @dataclass(frozen=True, slots=True)

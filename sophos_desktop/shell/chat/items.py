@@ -29,11 +29,18 @@ from sophos_desktop.shell.chat.item_kinds import (
     ErrorItem,
     Figures,
     Item,
+    NoticeItem,
     ResultImage,
     ToolItem,
     UserItem,
 )
-from sophos_desktop.shell.chat.notice_places import PlacedFailure, failure_line, stored_failure, with_lines
+from sophos_desktop.shell.chat.notice_places import (
+    PlacedFailure,
+    failure_line,
+    offer_the_rest,
+    stored_failure,
+    with_lines,
+)
 from sophos_desktop.shell.chat.run_facts import RunFacts, message_of
 
 
@@ -48,6 +55,8 @@ class TranscriptItems:
         self._failures: list[PlacedFailure] = []
         self._left: list[PlacedFailure] = []  # seen here, and not read from the store since
         self._continued: str | None = None  # the answer that can be continued
+        self._is_over = False  # the last run ended with its answer
+        self._end_cut: NoticeItem | None = None
         self._thinking_since: dict[str, float] = {}
         self._asked: dict[str, str] = {}
         self._decided: dict[str, str] = {}
@@ -61,6 +70,8 @@ class TranscriptItems:
         found = list(self._items.values())
         if notices or failures:
             found = with_lines(self._items, notices, failures)
+        if self._is_over and not self._asked:
+            self._end_cut = offer_the_rest(found, self._end_cut)
         return [*found, self._error] if self._error is not None else found
 
     # The conversation as it is stored.
@@ -75,7 +86,8 @@ class TranscriptItems:
         self._whole.clear()
         self._failures.clear()
         self._left.clear()
-        self._error = self._continued = None
+        self._error = self._continued = self._end_cut = None
+        self._is_over = False
 
     def reset(self, messages: Iterable[Message]) -> None:
         """Take the stored messages; items that say the same stay the same objects."""
@@ -254,6 +266,7 @@ class TranscriptItems:
         """How the last run, `run_id`, ended; `can_continue`: a resume would go on."""
         self._let_go()
         self.facts.latest_run = run_id
+        self._is_over = error is None and not can_continue
         if error is not None:
             self._error = ErrorItem(ERROR_KEY, error.title, error.remedy, str(error.code), can_continue)
         last = next(reversed(self._items.values()), None)
@@ -266,6 +279,7 @@ class TranscriptItems:
         if isinstance(item, AnswerItem):
             self._items[item.key] = replace(item, can_continue=False)
         self._error = self._continued = None
+        self._is_over = False
 
     @property
     def has_half_answer(self) -> bool:

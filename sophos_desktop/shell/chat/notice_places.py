@@ -5,7 +5,7 @@ was seen here or is read from the store.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sophos_desktop.core.domain.run import LeftFailure
 from sophos_desktop.shell.chat.item_kinds import Item, NoticeItem, NoticeTone
@@ -33,6 +33,22 @@ def stored_failure(failure: LeftFailure) -> PlacedFailure:
     error = error_of_run(failure.error_code, failure.error_message)
     line = failure_line(failure.run_id, error.title, str(error.code))
     return PlacedFailure(line, failure.input_message_id, failure.next_message_id)
+
+
+def offer_the_rest(items: list[Item], known: NoticeItem | None) -> NoticeItem | None:
+    """Let the line that says that the last answer was cut ask for the rest, in `items`; gives it, `known` if
+    it says the same."""
+    for place in range(len(items) - 1, -1, -1):
+        item = items[place]
+        if not isinstance(item, NoticeItem):
+            return None
+        if item.tone is NoticeTone.CUT:
+            offer = replace(item, can_continue=True)
+            if known == offer:
+                offer = known  # the same object: the transcript shows anew what is another
+            items[place] = offer
+            return offer
+    return None
 
 
 def with_lines(

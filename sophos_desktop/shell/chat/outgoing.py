@@ -9,6 +9,7 @@ from typing import Protocol
 from PySide6.QtCore import QObject
 
 from sophos_desktop.core.domain.conversation import AttachmentRef
+from sophos_desktop.core.domain.errors import SophosError
 from sophos_desktop.foundation.tasks import TaskOwner
 from sophos_desktop.shell.chat.chat_view import ChatView
 from sophos_desktop.shell.chat.composing.attach_flow import AttachFlow
@@ -18,6 +19,8 @@ from sophos_desktop.shell.chat.items import TranscriptItems
 from sophos_desktop.shell.chat.queue_flow import QueueFlow
 from sophos_desktop.shell.chat.send_flow import SendFlow
 from sophos_desktop.shell.facade import RunHandle
+
+THE_REST_WORDS = "Please continue."
 
 
 class Situation(Protocol):
@@ -53,6 +56,7 @@ class Outgoing(QObject):
     ) -> None:
         """`items` show the open conversation."""
         super().__init__(parent)
+        self._view = view
         self._composer = view.composer
         self._owner = owner
         self._sender, self._queue, self._attached, self._questions = flows
@@ -86,6 +90,24 @@ class Outgoing(QObject):
             self._owner.spawn(self._queue.put(target, text, given), "queue message")
         else:
             self._sender.send(target, text, given, lambda: situation.begin(target, text, given))
+
+    def ask_for_the_rest(self) -> None:
+        """The last answer was cut by its length: say what a person would type. What the composer holds stays
+        there."""
+        situation = self._situation
+        target = situation.conversation_id
+        is_busy = situation.is_running or self._questions.is_waiting or not situation.may_send
+        if target is not None and not is_busy:
+            self._owner.spawn(self._ask_for_the_rest(target), "ask for the rest")
+
+    async def _ask_for_the_rest(self, target: str) -> None:
+        try:
+            await self._sender.send_queued(
+                target, THE_REST_WORDS, lambda: self._situation.begin(target, THE_REST_WORDS, ())
+            )
+        except SophosError as error:
+            if self._situation.conversation_id == target:
+                self._view.show_error(error)
 
     @property
     def _allowed(self) -> int:

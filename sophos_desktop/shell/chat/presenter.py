@@ -54,7 +54,7 @@ class ChatPresenter(QObject):
         self._owner = owner
         self._core: Core | None = None
         self._ready = asyncio.Event()
-        self._refusal = SophosError(ErrorCode.STORE_UNREACHABLE, "The app is closing", "Start it again.")
+        self._refusal = SophosError(ErrorCode.STORE_UNREACHABLE, "Sophos is closing", "Start it again")
         self._drafts = DraftKeeper(owner, self)
         self._items = items = TranscriptItems()
         current, opened = self._current, self._open_core
@@ -85,6 +85,7 @@ class ChatPresenter(QObject):
         for own in (view.deny_all_button.clicked, view.queued.send_wanted):
             own.connect(lambda *_what: view.transcript.come_to_end())
         view.transcript.continue_wanted.connect(self.resume)
+        view.transcript.rest_wanted.connect(self._outgoing.ask_for_the_rest)
         view.composer.edited.connect(self._on_edited)
         attached.changed.connect(self._update)
         bridge.ended.connect(self._on_ended)

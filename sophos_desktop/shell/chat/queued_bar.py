@@ -60,8 +60,12 @@ class QueuedBar(Foldaway):
         row.addSpacing(4)
         row.addWidget(self._label, 1)
         row.addWidget(self.send_button)
-        row.addWidget(self._tool("queuedEdit", Mark.EDIT, "Edit the queued message", self.edit_wanted))
-        row.addWidget(self._tool("queuedRemove", Mark.CLOSE, "Remove the queued message", self.remove_wanted))
+        self._tools = (
+            self._tool("queuedEdit", Mark.EDIT, "Edit the queued message", self.edit_wanted),
+            self._tool("queuedRemove", Mark.CLOSE, "Remove the queued message", self.remove_wanted),
+        )
+        for tool in self._tools:
+            row.addWidget(tool)
         below = QHBoxLayout()
         below.setContentsMargins(12 - INSET, 0, 12 - INSET, 0)
         below.addWidget(self._chips)
@@ -93,6 +97,8 @@ class QueuedBar(Foldaway):
         said = waits.text or ", ".join(one.name for one in waits.attachments)
         self.setToolTip(plain_tip(said))
         self.setAccessibleName("" if waits.text is None else f"Next: {said}")
+        for tool in self._tools:
+            tool.setAccessibleDescription(said)
         self._chips.show_attachments([ShownAttachment(one.name, one) for one in waits.attachments])
         self._label.say(f"Next: {' '.join((waits.text or '').split())}")
         self.setVisible(waits.text is not None)

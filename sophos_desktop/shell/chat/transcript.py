@@ -20,6 +20,7 @@ from sophos_desktop.shell.transcript.cards.big_result import BigResultWindow
 from sophos_desktop.shell.transcript.cards.card_states import CardStates
 from sophos_desktop.shell.transcript.cards.factory import CardFactory, CardHooks
 from sophos_desktop.shell.transcript.cards.meta_line import CONTINUE, COPY_MARKDOWN, COPY_TEXT, READ
+from sophos_desktop.shell.transcript.cards.notice_line import THE_REST
 from sophos_desktop.shell.transcript.cards.tool_card import card_id
 from sophos_desktop.shell.transcript.drawing.looks import Looks
 from sophos_desktop.shell.transcript.finding.find_bar import FindBar
@@ -63,6 +64,7 @@ class Transcript(TranscriptView):
 
     link_chosen = Signal(str)
     continue_wanted = Signal()
+    rest_wanted = Signal()  # of an answer that was cut by its length
     edit_changed = Signal()  # what can be selected, copied and found
     opened = Signal(str)  # the key of a call or a thinking that the reader opened
     attachment_wanted = Signal(object)  # AttachmentRef
@@ -190,6 +192,8 @@ class Transcript(TranscriptView):
         index = self.model.index_of(message_id)
         if name == CONTINUE:
             self.continue_wanted.emit()
+        elif name == THE_REST:
+            self.rest_wanted.emit()
         elif index is not None:
             self._on_acted(index, name)
 

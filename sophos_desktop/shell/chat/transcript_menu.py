@@ -84,6 +84,9 @@ class TranscriptMenu(QObject):
         copying = (*at_place, edit.copy, edit.copy_markdown, self.copy_message)
         self.menu.add_entries([*copying, None, edit.select_all, edit.find])
         self.menu.popup(view.viewport().mapToGlobal(place))
+        first = next((action for action in self.menu.actions() if action.isEnabled()), None)
+        if is_key and first is not None:
+            self.menu.setActiveAction(first)  # who came by key goes on by key, and hears where it is
 
     def _message_at(self, place: QPoint) -> int | None:
         placed = self._transcript.geometry_of_text.part_at(place.y())

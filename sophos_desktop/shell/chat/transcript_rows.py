@@ -181,7 +181,7 @@ def _state(status: str | None) -> CallState:
 
 
 def _notice(item: NoticeItem) -> NoticeFacts:
-    return NoticeFacts(item.text, _TONES[item.tone])
+    return NoticeFacts(item.text, _TONES[item.tone], can_continue=item.can_continue)
 
 
 def _error(item: ErrorItem) -> ErrorFacts:

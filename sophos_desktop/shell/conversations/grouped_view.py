@@ -231,6 +231,7 @@ class GroupedView(QListView):
     def paintEvent(self, event: QPaintEvent) -> None:
         """The rows and heads that the event asks for."""
         painter = QPainter(self.viewport())
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # places are reckoned for no other
         if not self._conversations.rowCount():
             self._paint_nothing(painter)
             painter.end()

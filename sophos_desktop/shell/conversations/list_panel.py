@@ -22,7 +22,7 @@ from sophos_desktop.shell.conversations.row_delegate import RowDelegate
 from sophos_desktop.shell.conversations.undo_bar import UndoBar
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.fonts import wide
-from sophos_desktop.shell.theme.icon_fit import FieldMark, IconFit
+from sophos_desktop.shell.theme.icon_fit import FieldMark, IconFit, set_clear_icon
 from sophos_desktop.shell.theme.icons import Mark, icon
 from sophos_desktop.shell.theme.measures import MEASURES
 from sophos_desktop.shell.widgets.announcing import announce
@@ -80,7 +80,11 @@ class ConversationPanel(QWidget):
         self.filter.setAccessibleName("Filter conversations")
         self.filter.setPlaceholderText("Filter")
         self.filter.setClearButtonEnabled(True)
+        # Qt 6.11 tells of a caret that comes with the first focus before it tells of the focus: Orca takes
+        # the field for current then, and says nothing.
+        self.filter.home(False)
         FieldMark(Mark.SEARCH, self.filter, self._theme)
+        set_clear_icon(self.filter, icon(Mark.CLOSE, self._theme))
         self.filter.textChanged.connect(self._on_filter_changed)
         self.new_button.setObjectName("newChatButton")
         self.new_button.setAccessibleName("New chat")

@@ -3,6 +3,8 @@
 Invariant: the state is told by mark and word; colour comes third.
 """
 
+from unicodedata import bidirectional
+
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
@@ -18,6 +20,7 @@ _RIGHT_PADDING = 8
 _GAP = 8
 _MARK = 14
 _MARK_GAP = 4
+_RIGHT_TO_LEFT_MARK = "\u200f"
 _TITLE_NEEDS = 96  # below it the state keeps its mark and gives up its word
 _LOOKS = {
     RowState.RUNNING: (Mark.RUNNING, "accent"),
@@ -87,8 +90,7 @@ class RowDelegate(QStyledItemDelegate):
         painter.setPen(QColor(tokens.text))
         room = inside.adjusted(0, 0, -used - _GAP, 0)
         title = " ".join(str(index.data()).split())
-        elided = QFontMetrics(font).elidedText(title, Qt.TextElideMode.ElideRight, room.width())
-        painter.drawText(room, _LEFT, elided)
+        painter.drawText(room, _LEFT, elided_title(title, QFontMetrics(font), room.width()))
         painter.restore()
 
     def _paint_ground(
@@ -130,3 +132,13 @@ class RowDelegate(QStyledItemDelegate):
         turned = self.turned_degrees if state is RowState.RUNNING else 0.0
         paint_mark(painter, mark, QRectF(left, top, side, side), colour, turned)
         return width + side + _MARK_GAP
+
+
+def elided_title(title: str, metrics: QFontMetrics, room: int) -> str:
+    """As much as fits in `room` pixels; the dots stand where the reading ends, which may be at the left."""
+    shown = metrics.elidedText(title, Qt.TextElideMode.ElideRight, room)
+    if shown == title:
+        return shown
+    kinds = (bidirectional(letter) for letter in reversed(shown))
+    last = next((kind for kind in kinds if kind in ("L", "R", "AL")), "L")
+    return shown if last == "L" else shown + _RIGHT_TO_LEFT_MARK

@@ -26,7 +26,7 @@ class DoctorDialog(PlainDialog):
         self._open_core = core
         self._owner = owner
         self._theme = theme
-        self._is_examining = False
+        self._is_examining = self._is_asked_again = False
         self._list = QListWidget(self)
         self._list.setObjectName("doctorList")
         self._list.setAccessibleName("Checks")
@@ -35,8 +35,12 @@ class DoctorDialog(PlainDialog):
         self._list.setSpacing(3)
         self.body.addWidget(self._list)
         self._again = self.add_button("doctorAgain", "Check Again")
-        self._again.clicked.connect(self.examine)
+        self._again.clicked.connect(self._on_again)
         self.shown.connect(self.examine)
+
+    def _on_again(self) -> None:
+        self._is_asked_again = True
+        self.examine()
 
     def examine(self) -> None:
         """Ask the core; the list is filled when it has answered."""
@@ -51,7 +55,7 @@ class DoctorDialog(PlainDialog):
         try:
             self._fill(await core.doctor.examine())
         finally:
-            self._is_examining = False
+            self._is_examining = self._is_asked_again = False
             self._again.setEnabled(True)
 
     def _fill(self, checks: Sequence[Check]) -> None:
@@ -63,6 +67,10 @@ class DoctorDialog(PlainDialog):
             words = check.text if check.ok or not check.remedy else f"{check.text}\n{check.remedy}"
             item = QListWidgetItem(good if check.ok else bad, words)
             item.setData(Qt.ItemDataRole.UserRole, check.id)
+            said = "In order" if check.ok else "Needs you"
+            item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{said}: {words}")
             self._list.addItem(item)
+        self._list.setCurrentRow(0 if checks else -1)
         wrong = sum(not check.ok for check in checks)
-        self.note.setText("All is well." if not wrong else f"{wrong} of {len(checks)} checks need you.")
+        say = self.tell if self._is_asked_again else self.note.setText
+        say("All is well." if not wrong else f"{wrong} of {len(checks)} checks need you.")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QFormLayout, QLabel, QScrollArea, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QTreeWidget, QTreeWidgetItem, QWidget
 
 from sophos_desktop import __version__
 from sophos_desktop.shell.widgets.plain_dialog import PlainDialog
@@ -25,6 +25,7 @@ _KEYS_OF_TEXT = (
     ("Break the line", "Shift+Enter"),
     ("Read a message with a caret", "F7"),
 )
+_BETWEEN = 24  # the words and the keys
 
 
 class KeyboardDialog(PlainDialog):
@@ -33,24 +34,22 @@ class KeyboardDialog(PlainDialog):
     def __init__(self, actions: Callable[[], Iterable[QAction]], parent: QWidget) -> None:
         """`actions` gives all commands."""
         super().__init__("keyboardDialog", "Keyboard Shortcuts", parent, 420, 520)
-        form_holder = QWidget(self)
-        form = QFormLayout(form_holder)
-        form.setContentsMargins(0, 0, 12, 0)
-        form.setHorizontalSpacing(24)
-        form.setVerticalSpacing(6)
         keys = [*_KEYS_OF_TEXT, *keys_of(actions())]
-        for what, key in keys:
-            said = QLabel(key, form_holder)
-            said.setProperty("part", "note")
-            form.addRow(QLabel(what, form_holder), said)
-        form_holder.setAccessibleName("; ".join(f"{what}: {key}" for what, key in keys))
-        area = QScrollArea(self)
-        area.setObjectName("keyboardList")
-        area.setAccessibleName("Keyboard shortcuts")
-        area.setFrameShape(QScrollArea.Shape.NoFrame)
-        area.setWidgetResizable(True)
-        area.setWidget(form_holder)
-        self.body.addWidget(area)
+        table = QTreeWidget(self)
+        table.setObjectName("keyboardList")
+        table.setAccessibleName("Keyboard shortcuts")
+        table.setFrameShape(QFrame.Shape.NoFrame)
+        table.setColumnCount(2)
+        table.setHeaderHidden(True)
+        table.setRootIsDecorated(False)
+        table.setUniformRowHeights(True)
+        table.setAllColumnsShowFocus(True)
+        rows = [QTreeWidgetItem([what, key]) for what, key in keys]
+        table.addTopLevelItems(rows)
+        table.resizeColumnToContents(0)
+        table.setColumnWidth(0, table.columnWidth(0) + _BETWEEN)
+        table.setCurrentItem(rows[0])
+        self.body.addWidget(table)
 
 
 def keys_of(actions: Iterable[QAction]) -> list[tuple[str, str]]:

@@ -74,6 +74,7 @@ class PermissionsDialog(PlainDialog):
         self._defaults.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
+        self._defaults.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.body.addWidget(self._section("Decided for good"))
         self.body.addWidget(self._list, 1)
         self.body.addWidget(self._section("What holds for all other calls"))
@@ -155,7 +156,7 @@ class PermissionsDialog(PlainDialog):
         try:
             await core.decisions.forget(permission.server, permission.tool, permission.scope)
         except SophosError as error:
-            self.note.setText(error.message)
+            self.tell(error.message)
             self._on_row_changed(self._list.currentRow())
             return
         await self._read(core)

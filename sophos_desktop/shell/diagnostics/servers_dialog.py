@@ -97,6 +97,7 @@ class ServersDialog(PlainDialog):
         splitter.setStretchFactor(1, 1)
         splitter.setSizes([230, 450])
         self.body.addWidget(splitter)
+        self.tab_order = [self._list, self._facts, self._output]
 
     def _on_shown(self) -> None:
         core = self._open_core()
@@ -143,6 +144,8 @@ class ServersDialog(PlainDialog):
         self._trust.setAccessibleName(text)
         self._trust.setToolTip(_WHAT_TRUST_MEANS if is_ours or trust is None else trust.words.capitalize())
         self._facts.setText(facts_of(chosen, trust) if chosen is not None else "")
+        policy = Qt.FocusPolicy
+        self._facts.setFocusPolicy(policy.StrongFocus if self._facts.text() else policy.NoFocus)
         output = "\n".join(chosen.stderr_tail) if chosen is not None else ""
         if output != self._output.toPlainText():
             self._output.setPlainText(output)
@@ -168,7 +171,7 @@ class ServersDialog(PlainDialog):
                 await core.trust.trust(name)
             self.note.setText("")
         except SophosError as error:
-            self.note.setText(error.message)
+            self.tell(error.message)
         finally:
             self._deciding.discard(name)
             if self.isVisible():
@@ -186,7 +189,7 @@ class ServersDialog(PlainDialog):
         try:
             await core.tool_host.restart(name)
         except SophosError as error:
-            self.note.setText(error.message)
+            self.tell(error.message)
         finally:
             self._restarting.discard(name)
             if self.isVisible():

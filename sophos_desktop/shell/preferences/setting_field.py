@@ -13,6 +13,7 @@ from sophos_desktop.shell.preferences.fields import (
     source_words,
     value_text,
 )
+from sophos_desktop.shell.widgets.announcing import announce
 from sophos_desktop.shell.widgets.still_combo import StillComboBox
 
 _EDITOR_WIDTH = 280
@@ -32,7 +33,7 @@ class SettingField(QWidget):
         name = f"setting_{key.replace('.', '_')}"
         self._combo: QComboBox | None = None
         self._line: QLineEdit | None = None
-        editor = self._make_combo() if words.choices else self._make_line()
+        editor = self.editor = self._make_combo() if words.choices else self._make_line()
         editor.setObjectName(name)
         editor.setAccessibleName(words.label)
         editor.setFixedWidth(_EDITOR_WIDTH)
@@ -51,6 +52,8 @@ class SettingField(QWidget):
         self._note = QLabel(self)
         self._note.setProperty("part", "note")
         self._note.setWordWrap(True)
+        # The editor's description holds it. A label without a buddy is read out when the window opens.
+        self._note.setBuddy(self)
         row = QHBoxLayout()
         row.setSpacing(8)
         row.addWidget(editor)
@@ -102,6 +105,7 @@ class SettingField(QWidget):
         self.reset.setVisible(item.source == path)
         source = source_words(item.source, path)
         self._note.setText(f"{self._words.note} {source}.".strip())
+        self.editor.setAccessibleDescription(self._note.text())
         self.problem.hide()
 
     def show_problem(self, text: str) -> None:
@@ -109,6 +113,9 @@ class SettingField(QWidget):
         self._shown = self.text  # leaving the field again is no second attempt
         self.problem.setText(text)
         self.problem.show()
+        self.editor.setAccessibleDescription(f"{text}. {self._note.text()}")
+        if not self.editor.hasFocus():  # of what has it, another description is spoken
+            announce(self.editor, f"{self._words.label}: {text}")
         self._mark(is_wrong=True)
 
     def _mark(self, *, is_wrong: bool) -> None:

@@ -35,12 +35,18 @@ class SettingsDialog(PlainDialog):
         area = QScrollArea(self)
         area.setObjectName("settingsForm")
         area.setAccessibleName("Settings")
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its fields have the keyboard
         area.setFrameShape(QScrollArea.Shape.NoFrame)
         area.setWidgetResizable(True)
         area.setWidget(self._holder)
         self.body.addWidget(area)
         self.note.setText("Changes apply at once.")
         self.shown.connect(self.refresh)
+
+    def bring_up(self) -> None:
+        """With its fields made, so that the first one can have the keyboard."""
+        self.refresh()
+        super().bring_up()
 
     def field(self, key: str) -> SettingField:
         """The field of a setting."""
@@ -68,6 +74,7 @@ class SettingsDialog(PlainDialog):
         field = SettingField(key, words, self._holder)
         field.edited.connect(self._on_edited)
         label = QLabel(words.label, self._holder)
+        label.setBuddy(field.editor)
         label.setFixedWidth(_LABEL_WIDTH)
         label.setFixedHeight(32)
         label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)

@@ -7,15 +7,15 @@ from collections.abc import Callable
 from typing import Protocol
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, SignalInstance
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtGui import QAction, QColor, QIcon, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QLineEdit, QWidget
 
 from sophos_desktop.shell.theme.icons import HasTokens, Mark, mark_size, paint_mark
 
 Sides = Callable[[], tuple[int, int]]
 
-
-_MARK, _MARK_LEFT, _MARK_GAP = 16, 9, 2  # the gap is in addition to the field's own
+_CLEAR_ACTION = "_q_qlineeditclearaction"
+_MARK, _MARK_LEFT, _MARK_GAP = 16, 9, 7  # with the field's own the words begin 8 behind the mark
 
 
 class TellsChanges(Protocol):
@@ -47,8 +47,19 @@ class IconFit(QObject):
             self._button.setFixedSize(*self._sides())
 
 
+def set_clear_icon(field: QLineEdit, made: QIcon) -> None:
+    """Give the button that empties a field another icon than Qt's filled one."""
+    action = field.findChild(QAction, _CLEAR_ACTION)
+    if action is not None:  # its name is Qt's own affair
+        action.setIcon(made)
+
+
 class ChangingTokens(HasTokens, TellsChanges, Protocol):
     """The theme, as far as a mark in a field needs it."""
+
+    @property
+    def changed(self) -> SignalInstance:
+        """Colours or sizes are others now."""
 
 
 class FieldMark(QWidget):
@@ -57,12 +68,14 @@ class FieldMark(QWidget):
     def __init__(self, mark: Mark, field: QLineEdit, theme: ChangingTokens) -> None:
         """Makes room for itself in `field`."""
         super().__init__(field)
+        self.setObjectName(field.objectName() + "Mark")
         self._mark = mark
         self._field = field
         self._theme = theme
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         field.installEventFilter(self)
-        theme.changed.connect(self._fit)
+        theme.sizes_changed.connect(self._fit)
+        theme.changed.connect(self.update)
         self._fit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

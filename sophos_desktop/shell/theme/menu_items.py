@@ -20,7 +20,7 @@ _Kind = QStyleOptionMenuItem.MenuItemType
 _Role = QPalette.ColorRole
 _SIDE: Final = 8
 _ICON: Final = 16
-_TEXT_LEFT: Final = _SIDE + _ICON + 8
+_ICON_GAP: Final = 8
 _KEY_GAP: Final = 24
 _ARROW: Final = 14
 _LINE_ROOM: Final = 9  # of a line between groups, with what is around it
@@ -29,17 +29,29 @@ _LINE_ROOM: Final = 9  # of a line between groups, with what is around it
 def item_size(option: QStyleOptionMenuItem) -> QSize:
     """How much room an entry needs."""
     if option.menuItemType == _Kind.Separator:
-        return QSize(_TEXT_LEFT, _LINE_ROOM)
+        return QSize(_text_left(option), _LINE_ROOM)
     metrics = QFontMetricsF(option.font)
     words, key = _parts(option)
-    width = _TEXT_LEFT + metrics.horizontalAdvance(_without_mnemonic(words)) + _SIDE + 4
+    width = _text_left(option) + metrics.horizontalAdvance(_without_mnemonic(words)) + _SIDE + 4
     if key:
         width += _KEY_GAP  # Qt adds the widest key of the menu itself
     if option.menuItemType == _Kind.SubMenu:
-        width += _KEY_GAP + _ARROW
+        width += _KEY_GAP + _grown(_ARROW, option)
+    return QSize(ceil(width), grown(MEASURES.menu_item, TYPE.interface.size, _scale(option)))
+
+
+def _scale(option: QStyleOptionMenuItem) -> float:
     size = option.font.pixelSize()
-    scale = size / TYPE.interface.size if size > 0 else 1.0
-    return QSize(ceil(width), grown(MEASURES.menu_item, TYPE.interface.size, scale))
+    return size / TYPE.interface.size if size > 0 else 1.0
+
+
+def _grown(side: int, option: QStyleOptionMenuItem) -> int:
+    """The side of a mark beside words of this size."""
+    return max(1, round(side * _scale(option)))
+
+
+def _text_left(option: QStyleOptionMenuItem) -> int:
+    return _SIDE + _grown(_ICON, option) + _ICON_GAP
 
 
 def paint_item(painter: QPainter, option: QStyleOptionMenuItem) -> None:
@@ -64,7 +76,7 @@ def paint_item(painter: QPainter, option: QStyleOptionMenuItem) -> None:
     words, key = _parts(option)
     painter.setFont(option.font)
     painter.setPen(ink)
-    area = rect.adjusted(_TEXT_LEFT, 0, -_SIDE - 4, 0)
+    area = rect.adjusted(_text_left(option), 0, -_SIDE - 4, 0)
     shows_mnemonic = Qt.TextFlag.TextShowMnemonic
     painter.drawText(
         area, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft) | shows_mnemonic, words
@@ -73,15 +85,17 @@ def paint_item(painter: QPainter, option: QStyleOptionMenuItem) -> None:
         painter.setPen(faint)
         painter.drawText(area, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), key)
     if option.menuItemType == _Kind.SubMenu:
-        middle = QPointF(rect.right() - _SIDE - _ARROW / 2, rect.center().y())
-        paint_mark(painter, Mark.SHUT, _box(middle, _ARROW), ink)
+        arrow = _grown(_ARROW, option)
+        middle = QPointF(rect.right() - _SIDE - arrow / 2, rect.center().y())
+        paint_mark(painter, Mark.SHUT, _box(middle, arrow), ink)
     painter.restore()
 
 
 def _paint_mark(painter: QPainter, option: QStyleOptionMenuItem, rect: QRectF, ink: QColor) -> None:
     """A tick where the entry can be ticked, else its icon."""
-    middle = QPointF(rect.left() + _SIDE + _ICON / 2, rect.center().y())
-    box = _box(middle, _ICON)
+    side = _grown(_ICON, option)
+    middle = QPointF(rect.left() + _SIDE + side / 2, rect.center().y())
+    box = _box(middle, side)
     if option.checkType != QStyleOptionMenuItem.CheckType.NotCheckable:
         if option.checked:
             paint_mark(painter, Mark.DONE, box, ink)

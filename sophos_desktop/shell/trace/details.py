@@ -3,6 +3,8 @@
 Invariant: everything in it is plain text; what is copied is the whole, also where the pane shows a part.
 """
 
+from itertools import pairwise
+
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
@@ -70,6 +72,7 @@ class TraceDetails(QWidget):
         button.setObjectName(name)
         button.setAccessibleName(f"Show details as {text}")
         button.setCheckable(True)
+        button.setAccessibleDescription("Left and Right choose")
         button.setProperty("segment", "true")
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         return button
@@ -102,7 +105,7 @@ class TraceDetails(QWidget):
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setWidgetResizable(True)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setAccessibleName("Details, scrolled by arrow keys")
+        self._scroll = scroll
         scroll.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         scroll.setWidget(self._page)
         whole = QVBoxLayout(self)
@@ -151,6 +154,18 @@ class TraceDetails(QWidget):
             self._body.show_texts(tuple(_bounded(text) for text in telling.texts))
             self._result.show_texts((_bounded(telling.result),) if telling.result else ())
         self._link.show_place(None if shows_json else telling.place)
+        self._scroll.setAccessibleName(f"Details of {telling.title}" if telling.title else "Details")
+        facts = () if shows_json else telling.facts
+        self._scroll.setAccessibleDescription("; ".join(f"{fact.label}: {fact.value}" for fact in facts))
+        self.order_tabs()
+
+    def order_tabs(self, before: QWidget | None = None) -> None:
+        """The Tab key goes through it as it is read, after `before`: Qt has last what came last."""
+        parts = (self._as_text, self._as_json, self._copy, self._scroll, self._body.card, self._result.card)
+        chain = [part for part in (before, *parts, self._link) if part is not None]
+        here = [part for part in chain if part.window() is self.window()]
+        for one, following in pairwise(here):
+            QWidget.setTabOrder(one, following)
 
     @property
     def _json_text(self) -> str:

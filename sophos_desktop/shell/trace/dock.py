@@ -254,7 +254,10 @@ class TraceDock(QDockWidget):
 
     def _refresh(self) -> None:
         run = self.chosen_run
+        is_first = run is not None and self._stack.currentIndex() == 0
         self._stack.setCurrentIndex(1 if run is not None else 0)
+        if is_first:
+            self._order_tabs()
         self._save_button.setEnabled(run is not None)
         goes_on = run is not None and (run.is_running or run.is_waiting)
         limit = self.known.step_limit if goes_on else None
@@ -263,6 +266,13 @@ class TraceDock(QDockWidget):
         self._scale()
         self._run_clock()
         self._place_splitter()
+
+    def _order_tabs(self) -> None:
+        """The Tab key goes from the title to the rows, and from there down."""
+        line = self._splitter.handle(1)
+        QWidget.setTabOrder(self._close_button, self.tree)
+        QWidget.setTabOrder(self.tree, line)
+        self.details.order_tabs(line)
 
     def _show_details(self) -> None:
         """Of what is chosen; else of the newest run."""

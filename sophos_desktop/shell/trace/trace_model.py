@@ -119,7 +119,8 @@ class TraceModel(QAbstractItemModel):
         if role == Role.ARGUMENT:
             return words.argument_words(node.shown_row.row) if node.shown_row is not None else ""
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return self._said(node)
+            # A blank: for nothing at all Qt takes what is displayed, and the row would be spoken thrice.
+            return self._said(node) if index.column() == NAME else " "
         if role == Qt.ItemDataRole.ToolTipRole:
             return plain_tip(self._said(node))  # a model wrote the argument
         return None

@@ -26,6 +26,7 @@ from sophos_desktop.shell.theme.type_scale import TYPE
 from sophos_desktop.shell.widgets.announcing import announce
 from sophos_desktop.shell.widgets.foldaway import Foldaway
 from sophos_desktop.shell.widgets.shapes import Shape, shape_pixmap
+from sophos_desktop.shell.widgets.words import breakable
 
 _WORD_GAP = 4
 _ABOVE = 8
@@ -54,6 +55,7 @@ class Banner(Foldaway):
         self.setObjectName(name)
         self.setProperty("tone", tone)
         self._tone = tone
+        self._said = ("", "", "")
         self._shape = shape
         self._theme = theme
         self._icon = QLabel(self.inside)
@@ -127,7 +129,12 @@ class Banner(Foldaway):
     def show_message(self, title: str, text: str = "", code: str = "") -> None:
         """Say something; empty parts take no space."""
         self.unfold()
-        for label, words in ((self._title, title), (self._text, text), (self._code, code)):
+        self._said = (title, text, code)
+        for label, words in (
+            (self._title, breakable(title)),
+            (self._text, breakable(text)),
+            (self._code, code),
+        ):
             label.setText(words)
             label.setVisible(bool(words))
         self._head.setVisible(bool(title or code))
@@ -160,8 +167,9 @@ class Banner(Foldaway):
             QBoxLayout.Direction.LeftToRight if is_line else QBoxLayout.Direction.TopToBottom
         )
         self._sentences.setSpacing(_WORD_GAP if is_line else 2)
+        is_alone = not used and not code and "\n" not in self._text.text() and wanted - _WORD_GAP <= room
         self._row.setAlignment(
-            self._icon, Qt.AlignmentFlag.AlignVCenter if is_line else Qt.AlignmentFlag.AlignTop
+            self._icon, Qt.AlignmentFlag.AlignVCenter if is_line or is_alone else Qt.AlignmentFlag.AlignTop
         )
 
     @staticmethod
@@ -181,17 +189,17 @@ class Banner(Foldaway):
     @property
     def title(self) -> str:
         """What the title says."""
-        return self._title.text()
+        return self._said[0]
 
     @property
     def text(self) -> str:
         """What stands below the title."""
-        return self._text.text()
+        return self._said[1]
 
     @property
     def code(self) -> str:
         """The error code, if any."""
-        return self._code.text()
+        return self._said[2]
 
     def _on_close_clicked(self) -> None:
         self.hide()

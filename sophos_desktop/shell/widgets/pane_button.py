@@ -19,7 +19,7 @@ class PaneButton(QToolButton):
         super().__init__(parent)
         what = action.text().replace("&", "")
         self.setObjectName(action.objectName().replace("action", "button"))
-        self.setAccessibleName(f"Show or hide: {what}")
+        self.setAccessibleName(f"Show {what}")
         self.setToolTip(f"{what} ({action.shortcut().toString()})")
         self.setProperty("quiet", "true")
         self.setCheckable(True)

@@ -4,9 +4,13 @@ Invariant: it blocks nothing (non-modal, no nested loop), is made once, and is o
 so that work it started may end after that.
 """
 
+from itertools import pairwise
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from sophos_desktop.shell.widgets.announcing import announce
 
 
 class PlainDialog(QDialog):
@@ -22,7 +26,8 @@ class PlainDialog(QDialog):
         self.setWindowTitle(title)
         self.setModal(False)
         self.resize(width, height)
-        content = QWidget(self)
+        self.tab_order: list[QWidget] = []  # of the content; empty: as its parts were made
+        self._content = content = QWidget(self)
         content.setObjectName("dialogBody")
         content.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.body = QVBoxLayout(content)
@@ -57,11 +62,29 @@ class PlainDialog(QDialog):
         self.foot.insertWidget(self.foot.count() - 1, button)
         return button
 
+    def tell(self, text: str) -> None:
+        """What came of something that the person did: in the footer, and spoken."""
+        self.note.setText(text)
+        announce(self.note, text)
+
     def bring_up(self) -> None:
-        """Show it, or bring it to the front."""
+        """Show it, or bring it to the front; the keyboard begins at the content, not at Close."""
+        is_new = not self.isVisible()
         self.show()
+        content, foot = self.tab_order or _in_chain(self._content), self._foot_buttons()
+        for before, after in pairwise([*content, *foot]):
+            QWidget.setTabOrder(before, after)
+        if is_new:
+            can_be = (one for one in [*content, *foot] if one.isEnabled() and one.isVisibleTo(self))
+            first = next(can_be, self.close_button)
+            first.setFocus(Qt.FocusReason.TabFocusReason)
         self.raise_()
         self.activateWindow()
+
+    def _foot_buttons(self) -> list[QWidget]:
+        found = (self.foot.itemAt(place) for place in range(self.foot.count()))
+        parts = [item.widget() for item in found if item is not None]
+        return [part for part in parts if isinstance(part, QPushButton)]
 
     def showEvent(self, event: QShowEvent) -> None:
         """Tell who fills it."""
@@ -72,3 +95,10 @@ class PlainDialog(QDialog):
         """Tell who fills it."""
         super().hideEvent(event)
         self.hidden.emit()
+
+
+def _in_chain(top: QWidget) -> list[QWidget]:
+    """What the Tab key goes to in `top`, in the order of its making."""
+    by_tab = Qt.FocusPolicy.TabFocus
+    parts = [part for part in top.findChildren(QWidget) if part.focusPolicy() & by_tab]
+    return [part for part in parts if part.window() is top.window()]  # a chooser's list is a window

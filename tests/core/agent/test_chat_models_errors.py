@@ -20,7 +20,7 @@ BEGUN = Reply(pieces=("The", " city"), calls=(CALL,))
 @pytest.mark.parametrize(
     ("reply", "words"),
     [
-        (dataclasses.replace(BEGUN, ending="cut"), "connection to the engine broke"),
+        (dataclasses.replace(BEGUN, ending="cut"), "peer closed connection"),
         (dataclasses.replace(BEGUN, ending="clean"), "without its final frame"),
         (dataclasses.replace(BEGUN, ending="error_line"), "unexpected EOF"),
         (dataclasses.replace(BEGUN, ending="junk_line"), "no JSON"),
@@ -35,7 +35,9 @@ async def test_a_stream_that_breaks_is_incomplete_and_keeps_its_text_but_no_call
     with pytest.raises(SophosError) as caught:
         await collect(models, endpoint(server.url, "tools"), tools=(GET_TIME,), into=pieces)
     assert caught.value.code is ErrorCode.STREAM_INCOMPLETE
-    assert words in caught.value.title
+    assert words in caught.value.details
+    assert words not in caught.value.title
+    assert caught.value.remedy
     assert text_of(pieces) == "The city"
     assert not [piece for piece in pieces if isinstance(piece, CallPiece | FinalPiece)]
 
@@ -79,7 +81,9 @@ async def test_a_refusal_has_its_code_and_the_engines_own_words(
     with pytest.raises(SophosError) as caught:
         await collect(models, endpoint(server.url))
     assert caught.value.code is code
-    assert words in caught.value.title
+    assert " ".join(words.split()) in caught.value.details
+    assert words not in caught.value.title
+    assert caught.value.remedy
 
 
 async def test_a_model_that_is_not_there_comes_with_the_way_to_get_it(
@@ -127,7 +131,7 @@ async def test_a_server_that_is_not_ollama_is_an_engine_error(
     with pytest.raises(SophosError) as caught:
         await collect(models, endpoint(server.url + "/elsewhere"))
     assert caught.value.code is ErrorCode.ENGINE_ERROR
-    assert "404 page not found" in caught.value.title
+    assert "404 page not found" in caught.value.details
 
 
 async def test_calls_of_the_history_are_sent_as_objects(server: OllamaServer, models: ChatModels) -> None:

@@ -124,4 +124,5 @@ async def test_a_wrong_key_is_refused(running: ModelEndpoint, models: ChatModels
     with pytest.raises(SophosError) as caught:
         await collect(models, where)
     assert caught.value.code is ErrorCode.ENGINE_ERROR
-    assert "401" in caught.value.title
+    assert "does not let Sophos in" in caught.value.title
+    assert "401" in caught.value.details

@@ -109,7 +109,9 @@ async def test_another_answer_is_an_error_with_its_own_words(
             await api.tags()
         await api.close()
     assert caught.value.code is code
-    assert words in caught.value.title
+    assert words in f"{caught.value.title} {caught.value.details}"
+    assert (words in caught.value.title) == (status == 200)
+    assert caught.value.remedy
 
 
 @pytest.mark.parametrize("announced", [True, False])

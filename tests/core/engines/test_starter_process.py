@@ -197,7 +197,7 @@ async def test_a_broken_model_file_is_an_error_with_the_servers_words(
     with pytest.raises(SophosError) as caught:
         await starter.ensure()
     assert caught.value.code is ErrorCode.ENGINE_ERROR
-    assert "invalid magic characters" in caught.value.title
+    assert "invalid magic characters" in caught.value.details
     await starter.close()
     await tasks.close()
 

@@ -72,6 +72,7 @@ async def test_what_is_no_answer_has_its_code_and_can_be_resumed(
     record = await core.conversations.find_run(handle.run_id)
     assert (record.status.value, record.error_code) == ("failed", case.code)
     assert record.error_message == end.error_message
+    _refuse_raw_words(end.error_message)
     assert "".join(delta.text for delta in facts(events, TextDelta)) == case.text
     assert "".join(delta.text for delta in facts(events, ThinkingDelta)) == (case.thinking or "")
     messages = await core.conversations.messages(handle.conversation_id)
@@ -86,6 +87,18 @@ async def test_what_is_no_answer_has_its_code_and_can_be_resumed(
     assert await transcript(core, handle.conversation_id) == [("user", "Hi"), ("assistant", "Hello!")]
     assert not (await core.conversations.find(handle.conversation_id)).resumable
     assert [m["role"] for m in server.chats[-1].body["messages"]] == ["system", "user"]
+
+
+def _refuse_raw_words(message: str) -> None:
+    """A sentence and what to do are for a person; whatever else was said is on a line of its own."""
+    said, _, details = message.partition("\n")
+    title, stop, remedy = said.partition(". ")
+    assert title
+    assert stop
+    assert remedy
+    assert details == "" or details.startswith("Details: ")
+    for raw in ("{", "peer closed", "EOF", "JSON", "llama runner", "Error", "not found", "final frame"):
+        assert raw not in said
 
 
 @pytest.mark.parametrize("ending", ["cut", "clean", "error_line", "junk_line"])

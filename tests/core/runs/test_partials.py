@@ -71,6 +71,27 @@ async def test_a_continuation_that_is_cut_too_leaves_both_until_the_answer_is_th
     assert await core.runs._stores.trace.partials(handle.conversation_id) == []
 
 
+async def test_of_several_attempts_at_one_answer_the_last_with_text_is_the_answer_so_far(
+    core: Core, server: OllamaServer
+) -> None:
+    thought = Reply(thinking=("Hm",), ending="cut")
+    server.script(CUT, Reply(pieces=("Another half",), ending="cut"), thought)
+    handle, _ = await say(core, None, "First")
+    for _attempt in range(2):
+        await followed(await core.runs.resume(handle.conversation_id))
+    assert len(await core.runs._stores.trace.partials(handle.conversation_id)) == 3
+    await say(core, handle.conversation_id, "Second")
+    assert await transcript(core, handle.conversation_id) == [
+        ("user", "First"),
+        ("assistant", "Another half"),
+        ("user", "Second"),
+        ("assistant", "Hello!"),
+    ]
+    sent = [message["content"] for message in server.chats[-1].body["messages"][1:]]
+    assert sent == ["First", "Another half", "Second"]
+    assert await core.runs._stores.trace.partials(handle.conversation_id) == []
+
+
 async def test_a_partial_outlives_the_program(data_dir: Path, server: OllamaServer) -> None:
     server.script(CUT)
     async with open_test_core(data_dir, server) as core:

@@ -233,7 +233,8 @@ def test_what_lies_between_the_ends_costs_no_document() -> None:
         span = Span(TextPosition(0, 1, 9), TextPosition(0, len(segments) - 2, 9))
         copied = copied_markdown(view.model, document_of, span)
         assert len(segments) > 500
-        assert set(asked) == {1, len(segments) - 2}
+        # The first item is cut, so its segment is written anew, and the next one as what goes on with it.
+        assert {1, len(segments) - 2} <= set(asked) <= {1, 2, len(segments) - 2}
         assert len(copied) > 990_000
         assert copied.startswith("- ")
-        assert copied[100:900_000] in source
+        assert copied[2_000:900_000] in source

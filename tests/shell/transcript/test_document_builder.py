@@ -92,13 +92,20 @@ def test_a_blocked_image_is_a_card_between_the_words() -> None:
 
     assert plain_text(document).split("\n") == [
         "before ",
-        "Image not loaded: https://x.org/c.png",
+        "Image: chart",
+        "Not loaded: https://x.org/c.png",
         "after",
     ]
     card = built.blocked_images[0]
     assert (card.block, card.words) == (1, "chart")
     assert document.findBlockByNumber(1).blockFormat().topMargin() > 8, "its frame reaches above it"
     assert document.findBlockByNumber(2).blockFormat().topMargin() > 8, "and below it"
+
+
+def test_an_image_without_words_is_a_card_of_one_line() -> None:
+    document, _ = one("![](https://x.org/c.png)")
+
+    assert plain_text(document) == "Image not loaded: https://x.org/c.png"
 
 
 def test_a_block_of_code_has_its_box_language_and_source() -> None:
@@ -243,6 +250,20 @@ def test_there_is_air_around_inline_code_that_counts_for_nothing() -> None:
     letter = text_rectangles(with_code, run.start, run.start + 1)[0]
     assert round(code.width()) == round(letter.width() * (run.end - run.start) + air)
     assert left_of(with_code, run.end) == code.right()
+
+
+def test_the_ground_of_code_leaves_air_in_text_that_runs_to_the_left() -> None:
+    with_code, built = one("מלה `code` מלה (`int`).")
+    run = built.inline_code[0]
+    before, behind = (text_rectangles(with_code, at, at + 1)[0] for at in (run.start - 1, run.end))
+    code = text_rectangles(with_code, run.start, run.end)[0]
+    plain = text_rectangles(with_code, run.end + 4, run.end + 5)[0]
+    assert with_code.characterAt(run.end + 4) == " "
+    air = LIGHT.code_air
+    assert behind.width() == pytest.approx(plain.width() + air), "the ground reaches into it"
+    assert before.width() == pytest.approx(plain.width())
+    assert behind.right() == pytest.approx(code.left())
+    assert before.left() == pytest.approx(code.right())
 
 
 def test_joined_letters_before_code_are_not_torn_apart() -> None:

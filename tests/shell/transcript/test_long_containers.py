@@ -83,6 +83,23 @@ def test_code_in_a_container_that_is_cut_is_one_card(first: str, mark: str) -> N
         assert all(built.quote_bars for built, box in zip(answer.built, boxes, strict=False) if box)
 
 
+@pytest.mark.parametrize(
+    ("first", "mark"), [("> ", "> "), ("- ", "  "), ("12. ", "    "), ("- - ", "    "), ("> - ", ">   ")]
+)
+def test_indented_code_in_a_container_that_is_cut_is_one_card(first: str, mark: str) -> None:
+    lines = [f"  line {number} {WORDS}" if number % 7 else "" for number in range(1, 250)]
+    code = "".join(f"{mark}    {line}".rstrip() + "\n" for line in lines)
+    answer = Answer(f"{first}intro\n{mark}\n{code}{mark}\n{mark}after code\n\nout\n")
+
+    boxes = [box for built in answer.built for box in built.code_boxes]
+    assert len(boxes) > 2
+    assert [box.is_first for box in boxes] == [True] + [False] * (len(boxes) - 1)
+    assert [box.is_last for box in boxes] == [False] * (len(boxes) - 1) + [True]
+    assert len({box.left for box in boxes}) == 1
+    assert "\n".join(box.source for box in boxes).split("\n") == [line.rstrip() for line in lines]
+    assert "after code" in answer.text
+
+
 def test_a_footnote_that_is_cut_stays_small() -> None:
     paragraphs = "".join(f"    para{number:02} {WORDS * 3}\n\n" for number in range(70))
     answer = Answer(f"x[^1]\n\n[^1]: note\n\n{paragraphs}out\n")

@@ -261,6 +261,30 @@ def test_an_image_that_is_not_loaded_is_a_dashed_frame_of_46(tokens: Tokens, zoo
         assert line_of(part.drawn.document, "Image").left() == view.looks.style.image_left == round(47 * zoom)
 
 
+@pytest.mark.parametrize("zoom", [0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0])
+def test_the_frame_of_code_is_closed_at_every_zoom(zoom: float) -> None:
+    code = "".join(f"value_{number} = {number}\n" for number in range(4))
+    with of(f"words\n\n```python\n{code}```\n\n| a |\n|---|\n| b |\n") as view:
+        view.set_looks(Looks.of(LIGHT, zoom))
+        settle()
+        until_idle(view)
+        number = next(
+            number
+            for number in range(len(view.transcript_layout.placed))
+            if built_of_any(view, number) is not None
+        )
+        part, picture = part_of(view, number), on_screen(view)
+        seen = runs(picture, part.origin.x() + 200, part.placed.top, part.placed.bottom)
+        assert (seen[0][0], seen[0][2]) == (LIGHT.border, 1)
+        assert (seen[-1][0], seen[-1][2]) == (LIGHT.border, 1)
+
+
+def built_of_any(view: TranscriptView, number: int) -> BuiltSegment | None:
+    """What a placed part was made to, if it is text with a frame for code."""
+    part = view.geometry_of_text.text_part(view.transcript_layout.placed[number])
+    return part.drawn.built if part is not None and part.drawn.built.code_boxes else None
+
+
 def test_a_zoom_makes_everything_larger_and_leaves_lines_at_1() -> None:
     with of(TABLE) as view:
         view.set_looks(Looks.of(LIGHT, 1.5))

@@ -3,10 +3,11 @@
 from itertools import groupby, pairwise
 
 import pytest
-from PySide6.QtCore import QPoint, QRect
-from PySide6.QtGui import QColor, QFontInfo, QImage
-from PySide6.QtWidgets import QAbstractButton, QLabel, QPushButton, QToolButton, QWidget
+from PySide6.QtCore import QEvent, QPoint, QRect
+from PySide6.QtGui import QColor, QFontInfo, QHelpEvent, QImage
+from PySide6.QtWidgets import QAbstractButton, QLabel, QPushButton, QToolButton, QToolTip, QWidget
 
+from sophos_desktop.core.domain.conversation import AttachmentRef
 from sophos_desktop.shell.theme.icons import mark_size
 from sophos_desktop.shell.theme.tokens import DARK, LIGHT, Tokens
 from sophos_desktop.shell.transcript.cards.call_part import CallPart
@@ -18,6 +19,7 @@ from sophos_desktop.shell.transcript.cards.parts import MarkView
 from sophos_desktop.shell.transcript.cards.thinking_row import ThinkingFacts, ThinkingRow
 from sophos_desktop.shell.transcript.cards.tool_card import ToolCard
 from sophos_desktop.shell.transcript.model.transcript_model import MessageKind, MessageMeta, TranscriptMessage
+from sophos_desktop.shell.transcript.view.attached_files import AttachedFiles
 from tests.shell.transcript.card_rig import CardRig, calls, card_of, cards_shown, colours_of
 from tests.shell.transcript.viewing import settle
 
@@ -112,6 +114,28 @@ def test_a_head_has_chevron_wrench_names_and_state_where_the_look_has_them(token
         duration = QRect(560, 2, 30, 34)
         assert tokens.text_3 in colours(picture, duration)
         assert tokens.success not in colours(picture, duration)
+
+
+@BOTH
+def test_a_long_servers_name_leaves_the_larger_part_of_a_head_to_the_tools(tokens: Tokens) -> None:
+    server, tool = "a_server_with_a_very_long_name_indeed_really", "a_tool_of_sixty_letters_" * 2
+    facts = CallFacts("c1", server, tool, '{"a": "orders.csv"}', CallState.DONE, 9, result="{}")
+    with cards_shown([calls(facts)], theme=tokens.name) as rig:
+        head = tool_card(rig).heads[0]
+        picture = pixels(head)
+        columns = [x for x in range(56, head.width() - 90) if tokens.text in column(picture, x)]
+        room = head.width() - 90 - 56
+        assert 0.35 * room < columns[0] - 56 < 0.5 * room
+        tip = QHelpEvent(QEvent.Type.ToolTip, QPoint(5, 5), head.mapToGlobal(QPoint(5, 5)))
+        head.event(tip)
+        QToolTip.hideText()
+        for words in (server, tool, "orders.csv"):
+            assert words in head.toolTip().replace("\u200b", "")
+
+
+def column(picture: QImage, x: int) -> set[str]:
+    """The colours of a column of pixels."""
+    return {colour(picture, x, y) for y in range(picture.height())}
 
 
 @BOTH
@@ -277,3 +301,32 @@ def test_all_that_is_pressed_in_a_card_is_24_pixels_high_at_least() -> None:
         }
         assert min(part.height() for part in targets) >= 24
         assert isinstance(rig.view.findChild(QPushButton, "errorAction"), QPushButton)
+
+
+@BOTH
+def test_a_file_that_went_along_is_a_chip_of_28_that_is_8_below_its_message(tokens: Tokens) -> None:
+    ref = AttachmentRef("0" * 64, "orders.csv", "text/csv", 18_000)
+    long = AttachmentRef("1" * 64, "a_name_without_end_" * 9 + ".csv", "text/csv", 4_200_000)
+    message = TranscriptMessage("u", MessageKind.USER, "Words.", payload=(ref, long), has_footer=True)
+    with cards_shown([message], theme=tokens.name) as rig:
+        files = AttachedFiles(rig.theme, rig.view)
+        files.show_message(message)
+        files.resize(600, files.heightForWidth(600))
+        files.show()
+        settle()
+        first, second = files.chips
+        assert [chip.height() for chip in files.chips] == [28, 28]
+        assert (first.y(), files.height()) == (4, 4 + 28), "the view has 4 more"
+        assert second.geometry().right() + 1 == 600
+        assert second.x() - (first.x() + first.width()) == 8
+        assert second.width() < 340
+        picture = first.grab().toImage()
+        assert colour(picture, first.width() / 2, 0) == tokens.border_strong
+        assert colour(picture, 4, 14) == tokens.raised
+        seen = ink(picture, QRect(2, 8, first.width() - 4, 13), tokens.raised)
+        assert 9 <= seen.left() <= 11
+        assert first.width() - 10 - 2 <= seen.right() + 1 <= first.width() - 8
+        shown = colours(picture, seen)
+        assert (tokens.text_2 in shown, tokens.text in shown) == (True, False)
+        assert first.accessibleName() == "Attachment orders.csv, 18 kB"
+        assert long.name in second.toolTip().replace("\u200b", "")

@@ -104,6 +104,41 @@ def test_html_is_text() -> None:
     assert kinds == {"text"}
 
 
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("one<br>two<BR />three", ["one", "two", "three"]),
+        ("one<br>\n  two", ["one", "two"]),
+        ("one<br>", ["one"]),
+        ('one <br class="x"> `<br>`', ['one <br class="x"> <br>']),
+        ("| one<br>two |\n|---|", ["one", "two"]),
+    ],
+)
+def test_a_break_of_html_ends_a_line(text: str, lines: list[str]) -> None:
+    children = [child for token in tokens_of(text) for child in token.children or ()]
+    shown = "".join("\n" if child.type == "hardbreak" else child.content for child in children)
+    assert shown.split("\n") == lines
+
+
+@pytest.mark.parametrize(
+    ("text", "strong"),
+    [
+        ("这是**“引号”**的例子", ["“引号”"]),
+        ("**注意：**后面", ["注意："]),
+        ("和**《书》**的**二**", ["《书》", "二"]),
+        ("日本語の**「強調」**です", ["「強調」"]),
+        ("그것은**“강조”**다", ["“강조”"]),
+        ("中 ** 文 ** 字", []),
+        ("a**“b”**c", []),
+        ("**plain** 中文", ["plain"]),
+    ],
+)
+def test_emphasis_needs_no_blanks_where_words_have_none(text: str, strong: list[str]) -> None:
+    children = [child for token in tokens_of(text) for child in token.children or ()]
+    found = [children[at + 1].content for at, child in enumerate(children) if child.type == "strong_open"]
+    assert found == strong
+
+
 def test_a_definition_that_comes_late_makes_the_link() -> None:
     splitter = Splitter()
     environment = MarkdownEnvironment()

@@ -9,6 +9,7 @@ from sophos_desktop.shell.transcript.drawing.math_images import (
     MathraRenderer,
     Typeset,
 )
+from tests.shell.transcript.answers import Answer
 
 FORMULAS = (
     r"x",
@@ -89,6 +90,43 @@ def test_an_inline_formula_stands_on_the_baseline_when_it_is_aligned_in_the_midd
     baseline = (made.height + 5.0) / 2
     assert inked[-1] + 1 == pytest.approx(baseline, abs=1)
     assert len(inked) == 30
+
+
+def baseline_of_line(text: str, words: str) -> float:
+    """From the top of the document."""
+    built = Answer(text)
+    document = built.documents[0]
+    document.size()
+    block = built.block_of(words)
+    line = block.layout().lineAt(0)
+    return document.documentLayout().blockBoundingRect(block).top() + line.y() + line.ascent()
+
+
+@pytest.mark.parametrize(
+    "tex", ["x^2", "x_i", r"\frac{a}{b}", r"\sqrt{2}", r"\sum_{i=1}^n x_i", r"\int_0^1 f"]
+)
+@pytest.mark.parametrize("form", ["- one\n- {} formula\n- last\n", "one\n\n{} formula\n\nlast\n"])
+def test_a_line_with_a_formula_stands_at_the_distance_of_any_other(form: str, tex: str) -> None:
+    with_formula, without = form.format(f"${tex}$"), form.format("some")
+
+    for words in ("one", "formula", "last"):
+        assert baseline_of_line(with_formula, words) == pytest.approx(
+            baseline_of_line(without, words), abs=0.6
+        )
+
+
+def test_a_high_formula_has_the_room_that_it_needs() -> None:
+    text = "- one\n- {} formula\n- last\n"
+    matrix = r"$\begin{pmatrix}a\\b\\c\end{pmatrix}$"
+
+    assert baseline_of_line(text.format(matrix), "last") > baseline_of_line(text.format("some"), "last") + 20
+
+
+def test_what_a_formula_reaches_below_the_last_line_belongs_to_the_segment() -> None:
+    (deep,), (flat,) = Answer(r"so $\frac{a}{b}$").built, Answer("so $x$").built
+
+    assert flat.room_below == 0
+    assert 0 < deep.room_below <= 6
 
 
 def test_an_svg_that_names_an_image_is_not_drawn() -> None:

@@ -14,6 +14,7 @@ from sophos_desktop.shell.chat.cards.arguments import (
     Address,
     ArgumentsUnreadable,
     address_of,
+    broken,
     host_of,
     pretty_arguments,
     read_arguments,
@@ -28,6 +29,7 @@ from sophos_desktop.shell.chat.cards.card_words import (
     always_text,
     question_of,
     short_problem,
+    shortened,
 )
 from sophos_desktop.shell.chat.cards.careful_button import Readiness
 from sophos_desktop.shell.chat.cards.fields import ArgumentsField, ReasonField
@@ -39,7 +41,6 @@ from sophos_desktop.shell.theme.icons import Mark
 from sophos_desktop.shell.theme.type_scale import TYPE
 from sophos_desktop.shell.transcript.cards.parts import MarkView, in_lines
 from sophos_desktop.shell.transcript.text.drawable_text import escaped
-from sophos_desktop.shell.widgets.words import breakable
 
 CHECK_MILLISECONDS = 200
 _MOST_LINES = 12
@@ -249,9 +250,10 @@ class ApprovalCard(Card):
         args = self._args if self._args is not None else dict(self.question.args)
         # "Always" holds for the host that stands in the field; without one it would hold for all of them.
         host = host_of(args) if self.question.scope else ""
-        text = always_text(escaped(host))
+        text, whole = always_text(shortened(escaped(host))), always_text(escaped(host))
         self.allow_always.say(text, "This call and later ones, as long as the tool stays the same")
-        self.allow_always.setToolTip(text.replace("&", "") if host else "")
+        self.allow_always.setAccessibleName(whole.replace("&", ""))
+        self.allow_always.setToolTip(whole.replace("&", "") if host else "")
         self.allow_once.setEnabled(is_sendable)
         self.allow_always.setEnabled(is_sendable and bool(host or not self.question.scope))
         is_edited = self._field.toPlainText() != self._original
@@ -266,7 +268,7 @@ class ApprovalCard(Card):
         self._globe.setVisible(is_shown)
         self._address.setVisible(is_shown)
         if address is not None:
-            parts = [html.escape(breakable(part)) for part in (address.before, address.host, address.after)]
+            parts = [html.escape(broken(part)) for part in (address.before, address.host, address.after)]
             host = f"<span style='font-weight: 600; color: {self.theme.tokens.text}'>{parts[1]}</span>"
             line = role_line(TYPE.code)
             self._address.setText(in_lines(f"{parts[0]}{host}{parts[2]}", line))

@@ -6,6 +6,7 @@ beside it, is shown as an escape.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,8 @@ from urllib.parse import urlsplit
 from sophos_desktop.shell.transcript.text.drawable_text import escaped
 
 _LINE = 160
+_ZERO_WIDTH_SPACE = "\u200b"
+_LONG = r"[!-~]{25,}"  # of other scripts a letter may need its neighbour
 
 
 class ArgumentsUnreadable(ValueError):
@@ -93,6 +96,13 @@ def address_of(args: Mapping[str, Any]) -> Address | None:
         return Address(_on_one_line(text), "", "")
     parts = (text[:at], text[at : at + len(host)], text[at + len(host) :])
     return Address(*(_on_one_line(part) for part in parts))
+
+
+def broken(address: str) -> str:
+    """A part of an address with the places where a label may break it: before what begins another part of
+    it, behind a slash, and anywhere in what is long without one. Not for what is copied."""
+    parts = re.sub(r"(?<=.)(?=[?&#])|(?<=/)(?=[^/])", _ZERO_WIDTH_SPACE, address)
+    return re.sub(_LONG, lambda found: _ZERO_WIDTH_SPACE.join(found[0]), parts)
 
 
 def _on_one_line(text: str) -> str:

@@ -25,6 +25,7 @@ from sophos_desktop.core.domain.ports import DecisionKind
 from sophos_desktop.shell.chat.cards.card_words import wants_to_run
 from sophos_desktop.shell.chat.cards.careful_button import CarefulButton, Readiness
 from sophos_desktop.shell.chat.cards.fields import GrowingField
+from sophos_desktop.shell.chat.cards.head_name import HeadName
 from sophos_desktop.shell.chat.cards.wrapping_row import WrappingRow
 from sophos_desktop.shell.facade import PendingDecision
 from sophos_desktop.shell.theme.follower import Theme
@@ -168,7 +169,10 @@ class Card(QFrame):
         self._chevron.setObjectName(self.objectName() + "Fold")
         self._chevron.setProperty("quiet", "true")
         self._chevron.clicked.connect(self._on_fold)
-        tool = self.label(drawable_code(self.question.tool), "tool", head)
+        server, tool = (
+            HeadName(drawable_code(name), part, _ROLES.get(part, TYPE.interface), self.theme, head)
+            for name, part in ((self.question.server, "server"), (self.question.tool, "tool"))
+        )
         tool.setFont(role_font(TYPE.tool_name))
         row = QHBoxLayout(head)
         row.setContentsMargins(_HEAD_LEFT, 2 * _LINE, _RIGHT, 0)  # the line below is no part of the middle
@@ -176,7 +180,7 @@ class Card(QFrame):
         row.addWidget(self._chevron)
         row.addSpacing(_HEAD_LEFT - _HEAD_GAP)  # the button is wider than its icon
         row.addWidget(MarkView(Mark.TOOL, "text_2", _MARK, self.theme, head))
-        row.addWidget(self.label(drawable_code(self.question.server), "server", head))
+        row.addWidget(server)
         row.addWidget(tool)
         row.addStretch(1)
         row.addWidget(MarkView(mark, "warning", _STATE, self.theme, head))

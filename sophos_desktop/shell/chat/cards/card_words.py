@@ -7,6 +7,7 @@ from datetime import datetime
 
 from sophos_desktop.core.domain.ports import DecisionKind
 
+_LONGEST_HOST = 28  # characters, on a button in the narrowest window
 WAITING = "Waiting for you"
 UNCERTAIN = "Uncertain"
 FITS = "Fits the schema of the tool"
@@ -30,6 +31,11 @@ def always_text(host: str) -> str:
     """The button that decides for good."""
     # An ampersand in a host cannot be: it would be a mnemonic.
     return f"Al&ways allow {host}" if host else "Al&ways allow this tool"
+
+
+def shortened(host: str) -> str:
+    """The end of a long host, which says whose it is; all of it stands above the buttons."""
+    return host if len(host) <= _LONGEST_HOST else f"…{host[1 - _LONGEST_HOST :].lstrip('.')}"
 
 
 def known_of(began: datetime | None, now: datetime) -> str:

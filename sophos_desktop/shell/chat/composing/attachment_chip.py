@@ -75,9 +75,14 @@ class AttachmentChip(QFrame):
         is_warned = bool(words)
         set_property(self, "warned", "true" if is_warned else "false")
         self._mark.show_mark(Mark.WARNING if is_warned else self._kind, "warning" if is_warned else "text_2")
-        said = f"{self.name}, {self._size.text()}"
+        said = self.said
         self.setToolTip(plain_tip(f"{said}\n{words}" if words else said))
         self.setAccessibleName(f"Attachment {said}. {words}".strip().removesuffix("."))
+
+    @property
+    def said(self) -> str:
+        """Its name and its size."""
+        return f"{self.name}, {self._size.text()}"
 
     @property
     def is_warned(self) -> bool:

@@ -18,8 +18,8 @@ def size_words(attachment: AttachmentRef) -> str:
     size = words_of_size(attachment.size_bytes)
     if is_image(attachment):
         return size
-    tokens = -(-attachment.size_bytes // _BYTES_PER_TOKEN)
-    return f"{size} · ~{_rounded(tokens):,} tokens"
+    tokens = _rounded(-(-attachment.size_bytes // _BYTES_PER_TOKEN))
+    return f"{size} · ~{tokens:,} token" + ("" if tokens == 1 else "s")
 
 
 def blind_words(model: str, names: list[str]) -> str:

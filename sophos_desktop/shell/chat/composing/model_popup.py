@@ -8,7 +8,16 @@ from collections.abc import Sequence
 from typing import Final
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QRect, Qt, Signal
-from PySide6.QtGui import QCursor, QHideEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleEvent,
+    QCursor,
+    QHideEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+)
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QLineEdit, QListView, QVBoxLayout, QWidget
 
 from sophos_desktop.core.domain.model_choices import EngineModels, ModelStanding
@@ -46,6 +55,7 @@ class ModelPopup(Foldaway):
         self._standing: ModelStanding | None = None
         self._engines: Sequence[EngineModels] | None = None
         self._is_looking = False
+        self._told: tuple[object, ...] | None = None  # the row that was spoken last
         self._pointer = QCursor.pos()
         self._margin = MARGIN if is_composited() else 0
         if self._margin:
@@ -55,8 +65,8 @@ class ModelPopup(Foldaway):
         self.view = QListView(self.inside)
         self.list = ModelList(self.view)
         self._make_parts()
-        theme.changed.connect(self._on_theme_changed)
-        self._on_theme_changed()
+        theme.sizes_changed.connect(self._on_sizes_changed)
+        self._on_sizes_changed()
 
     def _make_parts(self) -> None:
         self.filter.setObjectName("modelFilter")
@@ -100,8 +110,11 @@ class ModelPopup(Foldaway):
         self._pointer = QCursor.pos()
         self._refill(at_chosen=True)
         self.setGeometry(self._place(button))
+        chosen = self._current()
+        self.filter.setAccessibleDescription(chosen.words if chosen is not None else "")
         self.show()
         self.filter.setFocus(Qt.FocusReason.PopupFocusReason)
+        self._told = _meaning(chosen) if chosen is not None else None
 
     def _place(self, button: QWidget) -> QRect:
         corner, width = button.mapToGlobal(QPoint(0, 0)), wide(_WIDTH)
@@ -135,6 +148,7 @@ class ModelPopup(Foldaway):
             if True in fitting:
                 self._go_to(fitting.index(True))
                 break
+        self._tell()
         if self.isVisible() and not self.filter.text():
             self._grow()
 
@@ -153,6 +167,16 @@ class ModelPopup(Foldaway):
         index = self.list.index(row)
         self.view.setCurrentIndex(index)
         self.view.scrollTo(index)
+
+    def _tell(self) -> None:
+        """The keyboard stays in the field: a screen reader is told which row it works on."""
+        index, row = self.view.currentIndex(), self._current()
+        if row is None or not self.isVisible() or not QAccessible.isActive() or self._told == _meaning(row):
+            return
+        self._told = _meaning(row)
+        event = QAccessibleEvent(self.view, QAccessible.Event.Focus)
+        event.setChild(index.row())
+        QAccessible.updateAccessibility(event)
 
     # What a person does
 
@@ -195,6 +219,7 @@ class ModelPopup(Foldaway):
         last = self.list.rowCount() - 1
         if last >= 0:
             self._go_to(max(0, min(last, max(0, self.view.currentIndex().row()) + step)))
+            self._tell()
 
     def hideEvent(self, event: QHideEvent) -> None:
         """However it went: the keyboard is wanted elsewhere."""
@@ -227,7 +252,7 @@ class ModelPopup(Foldaway):
             painter.drawRect(self._frame().adjusted(0, 0, -1, -1))
         painter.end()
 
-    def _on_theme_changed(self) -> None:
+    def _on_sizes_changed(self) -> None:
         self.view.scheduleDelayedItemsLayout()
 
 

@@ -63,5 +63,6 @@ class CardFactory:
             card.acted.connect(lambda name, key=message.id: self._hooks.act(key, name))
         else:
             card = NoticeLine(self._theme, parent)
+            card.acted.connect(lambda name, key=message.id: self._hooks.act(key, name))
         card.show_message(message)
         return card

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QSizePolic
 
 from sophos_desktop.core.domain.conversation import MessageState
 from sophos_desktop.shell.theme.follower import Theme
-from sophos_desktop.shell.theme.fonts import role_font, row_height
+from sophos_desktop.shell.theme.fonts import role_font, row_height, wide
 from sophos_desktop.shell.theme.icons import Mark, mark_size, paint_mark
 from sophos_desktop.shell.theme.measures import MEASURES
 from sophos_desktop.shell.theme.type_scale import TYPE
@@ -24,6 +24,7 @@ _HEIGHT = 24
 COPY_MARKDOWN, COPY_TEXT, READ, CONTINUE = "copy-markdown", "copy-text", "read", "continue"
 _MARK, _MARK_GAP = 14, 8
 _DOT, _DOT_GAP = "·", 9
+_LEAST_LONGEST = 120  # pixels that the longest part keeps beside the others
 
 
 class MetaLine(QWidget):
@@ -169,16 +170,33 @@ class MetaLine(QWidget):
         baseline = round((self.height() + metrics.ascent() - metrics.descent()) / 2)
         buttons = (*self._quiet_buttons, *([] if self.resume is None else [self.resume]))
         right = min((button.x() for button in buttons if not button.isHidden()), default=self.width())
-        for number, part in enumerate(self._facts.parts):
-            between = metrics.horizontalAdvance(_DOT) + 2 * _DOT_GAP if number else 0.0
-            room = right - 8 - x - between
-            shown = metrics.elidedText(part, Qt.TextElideMode.ElideRight, max(0.0, room))
-            if not shown:
-                break
+        for number, part in enumerate(fitting(self._facts, metrics, right - 8 - x)):
             if number:
                 painter.drawText(QPointF(x + _DOT_GAP, baseline), _DOT)
-            painter.drawText(QPointF(x + between, baseline), shown)
-            x += between + metrics.horizontalAdvance(shown)
-            if shown != part:
-                break
+                x += _between(metrics)
+            painter.drawText(QPointF(x, baseline), part)
+            x += metrics.horizontalAdvance(part)
         painter.end()
+
+
+def fitting(facts: MetaFacts, metrics: QFontMetricsF, room: float) -> list[str]:
+    """The parts of the line as they are shown in `room` pixels: the longest one gives way first, then the
+    last ones go. No figure is cut."""
+    parts, between = list(facts.parts), _between(metrics)
+    widths = [metrics.horizontalAdvance(part) for part in parts]
+    over = sum(widths) + between * (len(parts) - 1) - room
+    if over > 0:
+        at = widths.index(max(widths))
+        left = min(max(widths[at] - over, wide(_LEAST_LONGEST)), room)
+        # Two ends tell models apart; a sentence is read from its beginning.
+        mode = Qt.TextElideMode.ElideMiddle if parts[at] == facts.model else Qt.TextElideMode.ElideRight
+        parts[at] = metrics.elidedText(parts[at], mode, max(0.0, left))
+        widths[at] = metrics.horizontalAdvance(parts[at])
+    while len(parts) > 1 and sum(widths) + between * (len(parts) - 1) > room:
+        del parts[-1], widths[-1]
+    return parts
+
+
+def _between(metrics: QFontMetricsF) -> float:
+    """The width of what stands between two parts."""
+    return metrics.horizontalAdvance(_DOT) + 2 * _DOT_GAP

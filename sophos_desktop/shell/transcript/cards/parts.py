@@ -10,6 +10,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QAbstractButton, QFrame, QLabel, QSizePolicy, QStyle, QToolButton, QWidget
 
+from sophos_desktop.shell.theme.device_lines import line_width, place_on_device
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.fonts import role_font, role_line, row_height
 from sophos_desktop.shell.theme.icons import Mark, icon, mark_size, paint_mark
@@ -49,10 +50,11 @@ class Rounded(QFrame):
         tokens = self.theme.tokens
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(QColor(getattr(tokens, self._line)), 1))
+        width = line_width(self.devicePixelRatioF())
+        painter.setPen(QPen(QColor(getattr(tokens, self._line)), width))
         painter.setBrush(QColor(getattr(tokens, self._ground)))
-        radius = MEASURES.card_radius - 0.5
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), radius, radius)
+        radius, half = MEASURES.card_radius - width / 2, width / 2
+        painter.drawRoundedRect(place_on_device(self).adjusted(half, half, -half, -half), radius, radius)
         painter.end()
 
 
@@ -68,7 +70,9 @@ class Line(QWidget):
     def paintEvent(self, _event: QPaintEvent) -> None:
         """The line."""
         painter = QPainter(self)
-        painter.fillRect(self.rect(), QColor(self._theme.tokens.border))
+        area = place_on_device(self)
+        area.setTop(area.bottom() - line_width(self.devicePixelRatioF()))
+        painter.fillRect(area, QColor(self._theme.tokens.border))
         painter.end()
 
 

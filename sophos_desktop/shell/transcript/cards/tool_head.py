@@ -1,6 +1,7 @@
 """The head of a tool call: which tool, with what, and where it stands. A button that opens and closes.
 
-Invariant: its height never changes; what does not fit is elided, the short argument first, the state never.
+Invariant: its height never changes; what does not fit is elided, the short argument first, then the server's
+name down to its share, the state never.
 """
 
 from collections.abc import Sequence
@@ -34,6 +35,7 @@ _GAP = 8
 _LEFT = 8
 _STATE_GAP = 5
 _FEWEST_PIXELS = 40  # of the argument
+_SERVER_SHARE = 0.4  # of the room for both names, where they do not fit
 _CHANGED = "Changed by you"
 
 
@@ -158,12 +160,15 @@ class ToolHead(QAbstractButton):
     def event(self, event: QEvent) -> bool:
         """Say the whole when something is elided."""
         if event.type() == QEvent.Type.ToolTip:
-            self.setToolTip(plain_tip(self._argument) if self._is_elided() else "")
+            self.setToolTip(plain_tip(self._elided_words()))
         return super().event(event)
 
-    def _is_elided(self) -> bool:
+    def _elided_words(self) -> str:
+        """What cannot be read as a whole: names, argument, both or nothing."""
         _, room = self._argument_place()
-        return QFontMetricsF(role_font(TYPE.code)).horizontalAdvance(self._argument) > room
+        wanted = QFontMetricsF(role_font(TYPE.code)).horizontalAdvance(self._argument)
+        words = [self.names] if room < 0 else []
+        return "\n".join([*words, self._argument] if wanted > room else words)
 
     def _names(self) -> tuple[tuple[str, QFont, str], ...]:
         facts = self._facts
@@ -171,6 +176,16 @@ class ToolHead(QAbstractButton):
             (drawable_code(facts.server), role_font(TYPE.interface), "text_2"),
             (drawable_code(facts.tool), role_font(TYPE.tool_name), "text"),
         )
+
+    def _name_rooms(self, room: float) -> tuple[float, float]:
+        """How many pixels of `room` server and tool may take: the tool's name says more, so the server's
+        gives way first."""
+        server, tool = (QFontMetricsF(font).horizontalAdvance(text) for text, font, _ in self._names())
+        gap = _GAP if server else 0
+        if server + gap + tool <= room:
+            return room, room
+        for_server = min(server + 1, max(room - gap - tool - 1, room * _SERVER_SHARE))
+        return for_server, room - gap - for_server
 
     def _state_width(self) -> float:
         words = QFontMetricsF(role_font(TYPE.small)).horizontalAdvance(self.state_words)
@@ -196,9 +211,10 @@ class ToolHead(QAbstractButton):
         x = float(mark_left() + side + _GAP)
         state_left = self._paint_state(painter, middle)
         start = 0
-        for text, font, colour in self._names():
+        rooms = self._name_rooms(state_left - 2 * _GAP - x)
+        for (text, font, colour), most in zip(self._names(), rooms, strict=True):
             if text:
-                room = state_left - 2 * _GAP - x
+                room = min(most, state_left - 2 * _GAP - x)
                 self._paint_matches(painter, x, room, text, font, start)
                 start += len(text) + 1
                 x += self._paint_text(painter, x, room, text, font, getattr(tokens, colour)) + _GAP

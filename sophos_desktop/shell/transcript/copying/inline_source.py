@@ -10,6 +10,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from sophos_desktop.shell.transcript.markdown import math_rules
+from sophos_desktop.shell.transcript.markdown.image_words import image_words
 from sophos_desktop.shell.transcript.markdown.inline_places import PLACES, Place
 from sophos_desktop.shell.transcript.markdown.reading import may_open
 
@@ -105,13 +106,12 @@ class _Reading:
             self._thing(ShownKind.FORMULA, source, places[0], is_apart=is_apart)
         elif kind == "image":
             is_apart = self._can_break and not self._is_in_link
-            self._thing(ShownKind.IMAGE, token.content, places[0], is_apart=is_apart)
+            self._thing(ShownKind.IMAGE, image_words(token), places[0], is_apart=is_apart)
         elif kind == "footnote_ref":
             self._thing(ShownKind.NOTE, str(token.meta["label"]), places[0], is_apart=False)
         elif kind == "softbreak":
             self._add(ShownKind.BLANK, " ", places[0])
         elif kind == "hardbreak":
-            self._begin()
             self._add(ShownKind.LINE_BREAK, "\u2028", places[0])
         else:
             # A mark of two characters leaves one of its texts empty.

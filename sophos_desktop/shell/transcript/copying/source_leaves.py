@@ -10,6 +10,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from sophos_desktop.shell.transcript.copying.inline_source import Shown, shown_of
+from sophos_desktop.shell.transcript.drawing.image_cards import begins_with_card
 from sophos_desktop.shell.transcript.markdown import math_rules
 from sophos_desktop.shell.transcript.markdown.piece_reading import goes_on
 
@@ -26,7 +27,7 @@ class LeafKind(Enum):
     CODE = "code"
     MATH = "math"
     RULE = "rule"
-    MARKER = "marker"  # of an item that begins with something else than a paragraph, or with nothing
+    MARKER = "marker"  # of items that begin with something else than text, or with nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +100,9 @@ class _Reading:
         if token.map:
             self._line = token.map[0]
         if kind == "paragraph_open":
-            has_marker = self._has_marker
-            self._has_marker = False
-            self._add_inline(LeafKind.PARAGRAPH, tokens[index + 1], token, has_marker=has_marker)
+            self._add_inline(LeafKind.PARAGRAPH, tokens[index + 1], token)
             return index + 3
         if kind == "heading_open":
-            self._flush()
             self._add_inline(LeafKind.HEADING, tokens[index + 1], token)
             return index + 3
         if kind == "inline":
@@ -138,7 +136,6 @@ class _Reading:
         if goes_on(token) and not kind.endswith("list_open"):
             self._go_on_with(token)
         elif kind in ("bullet_list_open", "ordered_list_open"):
-            self._flush()
             start = int(token.attrs.get("start", 1)) if kind.startswith("ordered") else None
             if start is not None and self.number is not None and not self._numbers:
                 start, self.number = self.number, None
@@ -148,7 +145,6 @@ class _Reading:
         elif kind == "list_item_open":
             self._open_item(token)
         elif kind == "blockquote_open":
-            self._flush()
             self._chain.append(Container("quote", "> ", 2, len(self.leaves), ">"))
         elif kind == "footnote_reference_open":
             label = str(token.meta["label"])
@@ -193,11 +189,11 @@ class _Reading:
             )
             self.leaves.append(made)
 
-    def _add_inline(
-        self, kind: LeafKind, inline: "Token", block: "Token", *, has_marker: bool = False
-    ) -> None:
+    def _add_inline(self, kind: LeafKind, inline: "Token", block: "Token") -> None:
         can_break = kind is LeafKind.PARAGRAPH
-        shown = shown_of(inline, can_break=can_break, is_begun=has_marker)
+        has_marker, self._has_marker = self._has_marker, False
+        is_begun = has_marker and not begins_with_card(inline)
+        shown = shown_of(inline, can_break=can_break, is_begun=is_begun)
         level = int(block.tag[1]) if kind is LeafKind.HEADING else 0
         self._add(kind, block, content=inline.content, shown=shown, level=level, has_marker=has_marker)
 

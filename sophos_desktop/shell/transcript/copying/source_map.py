@@ -12,12 +12,12 @@ from PySide6.QtGui import QTextBlock, QTextDocument
 from sophos_desktop.shell.transcript.copying.inline_source import Shown, ShownKind
 from sophos_desktop.shell.transcript.copying.source_leaves import Leaf, LeafKind
 from sophos_desktop.shell.transcript.drawing.built import SPACER_PROPERTY
+from sophos_desktop.shell.transcript.drawing.image_cards import INLINE_BEGINNING
 from sophos_desktop.shell.transcript.text.drawable_text import drawable_code
 
 Numbering = Callable[[str], int | None]
 """The number under which a footnote is shown; None if there is no such footnote."""
 _OBJECT = "\ufffc"
-_IMAGE_WORDS = "[image not loaded: "
 _MARKER_ENDS = "\t\u2002"
 
 
@@ -50,12 +50,13 @@ def placed_leaves(
 
 
 def marker_length(block: QTextBlock) -> int:
-    """How long the bullet or number is that a block begins with, in UTF-16 units."""
+    """How long the bullets and numbers are that a block begins with, in UTF-16 units."""
     if block.blockFormat().textIndent() >= 0:
         return 0
     # A footnote that is never referred to may have any label.
-    text = block.text()
-    return next((_units(text[: at + 1]) for at, sign in enumerate(text) if sign in _MARKER_ENDS), 0)
+    text, marks = block.text(), len(block.blockFormat().tabPositions())
+    ends = [at for at, sign in enumerate(text) if sign in _MARKER_ENDS][:marks]
+    return _units(text[: ends[-1] + 1]) if ends else 0
 
 
 def _shown_blocks(document: QTextDocument) -> Iterator[QTextBlock]:
@@ -114,8 +115,9 @@ def _length(thing: Shown, text: str, at: int, numbering: Numbering) -> int:
         number = numbering(thing.text)
         written = f"[^{thing.text}]" if number is None else str(number)
     elif thing.kind is ShownKind.IMAGE:
-        end = text.find("]", at + len(_IMAGE_WORDS) + len(thing.text))
-        written = f"{text[at:end]}]" if end >= 0 and text.startswith(_IMAGE_WORDS, at) else _IMAGE_WORDS
+        end = text.find("]", at + len(INLINE_BEGINNING) + len(thing.text))
+        is_found = end >= 0 and text.startswith(INLINE_BEGINNING, at)
+        written = f"{text[at:end]}]" if is_found else INLINE_BEGINNING
     else:
         written = thing.text
     _expect(text[at : at + len(written)], written)

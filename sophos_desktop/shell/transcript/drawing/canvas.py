@@ -71,6 +71,7 @@ class Canvas:
         self._images = 0
         self._rooms: dict[int, int] = {}
         self._below_table = 0  # the last row below its letters
+        self._overflow = self._next_overflow = 0
         self.goes_on = False
         """The gap above the first block belongs to what stands around it."""
 
@@ -119,10 +120,15 @@ class Canvas:
         """Keep `room` pixels free below the block that was just written."""
         self._room_below = room
 
+    def let_overflow(self, pixels: int) -> None:
+        """What stands in the block that is begun next may reach so far below its lines."""
+        self._next_overflow = pixels
+
     def begin_block(self, block: QTextBlockFormat, text: QTextCharFormat) -> None:
         """Begin a block at the end."""
         self.note_line(block)
         self._below_table = 0
+        self._overflow, self._next_overflow = self._next_overflow, 0
         if self._is_fresh:
             self.cursor.setBlockFormat(block)
             self.cursor.setBlockCharFormat(text)
@@ -147,8 +153,7 @@ class Canvas:
         if not before or before == "\ufffc" or bidirectional(before) in ("AL", "R"):
             return  # letters that are joined must not be torn apart
         last = QTextCursor(self.cursor)
-        length = 2 if ord(before) > 0xFFFF else 1
-        last.movePosition(QTextCursor.MoveOperation.Left, QTextCursor.MoveMode.KeepAnchor, length)
+        last.movePosition(QTextCursor.MoveOperation.Left, QTextCursor.MoveMode.KeepAnchor)
         spaced = QTextCharFormat()
         spaced.setFontLetterSpacingType(QFont.SpacingType.AbsoluteSpacing)
         spaced.setFontLetterSpacing(pixels)
@@ -165,6 +170,7 @@ class Canvas:
         """Go on behind a table."""
         self.cursor.setPosition(table.lastPosition() + 1)
         self._is_fresh = True
+        self._overflow = self._next_overflow = 0
         self._below_table = self.style.table_row_bottom + 1
 
     def add_image(self, image: MathImage) -> str:
@@ -182,7 +188,7 @@ class Canvas:
         return BuiltSegment(
             gap_before=self._first_gap or 0,
             room_above=self._room_above,
-            room_below=self._room_below,
+            room_below=max(self._room_below, self._overflow),
             natural_width=max(self.width, self.natural_width),
             is_empty=self._first_gap is None,
             links=tuple(self.links),

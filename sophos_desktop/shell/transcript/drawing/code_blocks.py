@@ -5,12 +5,24 @@ of colouring lie a few lines, whatever the code is.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QTextBlockFormat, QTextCharFormat, QTextDocument, QTextLayout
+from PySide6.QtGui import (
+    QColor,
+    QFontMetricsF,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextDocument,
+    QTextLayout,
+)
 
+from sophos_desktop.shell.transcript.drawing.built import CodeBox
+from sophos_desktop.shell.transcript.drawing.canvas import Canvas
 from sophos_desktop.shell.transcript.drawing.style import TranscriptTheme, fixed_line
+from sophos_desktop.shell.transcript.markdown.segments import Segment
+from sophos_desktop.shell.transcript.text.drawable_text import drawable_code
 
 if TYPE_CHECKING:
     from pygments.lexer import Lexer
@@ -30,6 +42,42 @@ def code_line_format(style: TranscriptTheme, left: int, *, top: int, wraps: bool
     block.setNonBreakableLines(not wraps)
     block.setTopMargin(top)
     return block
+
+
+def write_code_segment(canvas: Canvas, segment: Segment) -> None:
+    """All of a segment of code that stands in no list or quote."""
+    style = canvas.style
+    box = CodeBox(0, 0, 0, segment.language, segment.code, not segment.continues, not segment.goes_on)
+    write_code(canvas, box, wraps=False)
+    canvas.natural_width = max(canvas.natural_width, code_width(segment.code, style, 0))
+
+
+def code_width(code: str, style: TranscriptTheme, left: int) -> int:
+    """Pixels of the column that its longest line needs, with what is before and behind it."""
+    longest = max(code.expandtabs(8).split("\n"), key=len)
+    advance = QFontMetricsF(style.code_font(style.code_size)).horizontalAdvance(drawable_code(longest))
+    return int(advance) + 1 + left + 2 * style.code_padding
+
+
+def write_code(canvas: Canvas, box: CodeBox, *, wraps: bool, begun: int = 0) -> None:
+    """Add code in its box; a line that is too wide sticks out unless it `wraps`. `begun`: how much of the
+    room for the bar is above the first line already."""
+    style = canvas.style
+    text = style.code()
+    if begun:
+        top = canvas.take_gap(0) + style.code_bar + 1 - begun
+    else:
+        top = canvas.take_gap(style.gap, style.code_bar + 1) if box.is_first else canvas.take_gap(0)
+    first = canvas.next_block
+    for number, line in enumerate(drawable_code(box.source).split("\n")):
+        block = code_line_format(style, box.left, top=0 if number else top, wraps=wraps)
+        canvas.begin_block(block, text)
+        canvas.insert(line, text)
+    name = language_name(box.language)
+    canvas.code_boxes.append(
+        replace(box, first_block=first, last_block=canvas.cursor.blockNumber(), language=name)
+    )
+    canvas.keep_below(style.code_bottom + 1 if box.is_last else 0)
 
 
 def language_name(word: str) -> str:

@@ -5,29 +5,29 @@ can make Qt read a file or open a connection. The same segment, environment, sty
 document.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFont, QFontMetricsF, QTextCharFormat, QTextCursor, QTextDocument, QTextOption
+from PySide6.QtGui import QTextBlockFormat, QTextCharFormat, QTextCursor, QTextDocument
 
 from sophos_desktop.shell.transcript.drawing.built import (
     QUOTE_PROPERTY,
     BuiltSegment,
     CodeBox,
     QuoteBar,
-    TaskBox,
 )
 from sophos_desktop.shell.transcript.drawing.canvas import Canvas
-from sophos_desktop.shell.transcript.drawing.code_blocks import code_line_format, language_name
-from sophos_desktop.shell.transcript.drawing.inline_writer import InlineWriter, holds_formula
+from sophos_desktop.shell.transcript.drawing.code_blocks import code_width, write_code, write_code_segment
+from sophos_desktop.shell.transcript.drawing.image_cards import begins_with_card
+from sophos_desktop.shell.transcript.drawing.inline_writer import InlineWriter, line_for
+from sophos_desktop.shell.transcript.drawing.list_marks import ListMarks, Mark
 from sophos_desktop.shell.transcript.drawing.math_images import MathImages
 from sophos_desktop.shell.transcript.drawing.style import (
     TranscriptTheme,
     characters,
     fixed_line,
-    growing_line,
     set_margins,
 )
 from sophos_desktop.shell.transcript.drawing.tables import MOST_COLUMNS, TableWriter, column_widths, rows_of
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 
 _BULLETS = ("•", "◦", "▪")
 _DIGITS_OF_FOOTNOTE = 2  # at least: notes stand below each other and are not known together
-_SPACE = "\u2002"
-_TASK_MARKS = {True: "☑", False: "☐"}
 RULE_HEIGHT = 17
 
 
@@ -61,10 +59,15 @@ def build(
     `environment` has been told of the segment (`update`).
     """
     canvas = Canvas(document, style, width, math)
+    # All at once: by itself Qt finds out after each insertion where in its line the cursor is, and for that
+    # looks through the paragraph, so that n insertions take n² time.
+    whole = QTextCursor(document)
+    whole.beginEditBlock()
     if segment.kind is SegmentKind.CODE and not segment.containers:
-        _write_code_segment(canvas, segment)
+        write_code_segment(canvas, segment)
     else:
         _Blocks(canvas, environment, segment).write()
+    whole.endEditBlock()
     return canvas.finish()
 
 
@@ -91,37 +94,12 @@ def extend_code(
             cursor.insertBlock(line_format, text)
         cursor.insertText(line, text)
     box = replace(built.code_boxes[0], last_block=document.blockCount() - 1, source=now.code)
-    natural = max(built.natural_width, _code_width(new[len(old) :], style, box.left))
+    natural = max(built.natural_width, code_width(new[len(old) :], style, box.left))
     return replace(built, code_boxes=(box,), natural_width=natural)
 
 
-def _write_code_segment(canvas: Canvas, segment: Segment) -> None:
-    style = canvas.style
-    box = CodeBox(0, 0, 0, segment.language, segment.code, not segment.continues, not segment.goes_on)
-    _write_code(canvas, box, wraps=False)
-    canvas.natural_width = max(canvas.natural_width, _code_width(segment.code, style, 0))
-
-
-def _code_width(code: str, style: TranscriptTheme, left: int) -> int:
-    longest = max(code.expandtabs(8).split("\n"), key=len)
-    advance = QFontMetricsF(style.code_font(style.code_size)).horizontalAdvance(drawable_code(longest))
-    return int(advance) + 1 + left + 2 * style.code_padding
-
-
-def _write_code(canvas: Canvas, box: CodeBox, *, wraps: bool) -> None:
-    style = canvas.style
-    text = style.code()
-    top = canvas.take_gap(style.gap, style.code_bar + 1) if box.is_first else canvas.take_gap(0)
-    first = canvas.next_block
-    for number, line in enumerate(drawable_code(box.source).split("\n")):
-        block = code_line_format(style, box.left, top=0 if number else top, wraps=wraps)
-        canvas.begin_block(block, text)
-        canvas.insert(line, text)
-    name = language_name(box.language)
-    canvas.code_boxes.append(
-        replace(box, first_block=first, last_block=canvas.cursor.blockNumber(), language=name)
-    )
-    canvas.keep_below(style.code_bottom + 1 if box.is_last else 0)
+def _nothing() -> None:
+    """No marks are written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +124,7 @@ class _Blocks:
         self._bases: list[QTextCharFormat] = []
         self._numbers: list[int | None] = []
         self._rooms: list[int] = []
-        self._marker = ""
-        self._task: bool | None = None
+        self._marks = ListMarks(canvas)
         self._quotes: list[_Quote] = []
         self._is_list_start = False
         self._number = segment.number
@@ -198,15 +175,14 @@ class _Blocks:
             self._left -= self._rooms.pop()
         elif kind == "list_item_open":
             marker = self._next_marker()
-            self._marker = "" if goes_on(token) else marker
-            self._task = token.meta.get("checked")
+            if not goes_on(token):
+                self._add_mark(marker, token.meta.get("checked"))
         elif kind in ("list_item_close", "footnote_reference_close"):
             self._flush_marker()
             if kind == "footnote_reference_close":
                 self._base = self._bases.pop()
                 self._left -= self._rooms.pop()
         elif kind == "blockquote_open":
-            self._flush_marker()
             self._open_quote()
         elif kind == "blockquote_close":
             self._close_quote()
@@ -225,8 +201,8 @@ class _Blocks:
         self._open_list(first, room, is_begun_before=is_begun_before)
 
     def _open_list(self, number: int | None, room: int, *, is_begun_before: bool) -> None:
-        self._flush_marker()
-        self._is_list_start = not self._numbers and not is_begun_before
+        is_start = not self._numbers and not is_begun_before
+        self._is_list_start = is_start or (bool(self._marks) and self._is_list_start)
         self._numbers.append(number)
         self._rooms.append(room)
         self._left += room
@@ -237,6 +213,9 @@ class _Blocks:
             return _BULLETS[min(len(self._numbers), len(_BULLETS)) - 1]
         self._numbers[-1] = number + 1
         return f"{number}."
+
+    def _add_mark(self, text: str, is_checked: bool | None = None) -> None:  # noqa: FBT001
+        self._marks.add(Mark(text, self._left - self._rooms[-1], is_checked))
 
     def _open_quote(self) -> None:
         style = self._canvas.style
@@ -270,7 +249,7 @@ class _Blocks:
         self._rooms.append(room_of_number(digits, self._base.font(), style.indent))
         self._left += self._rooms[-1]
         if not is_begun_before:
-            self._marker = f"{number}." if number is not None else f"{label}."
+            self._add_mark(f"{number}." if number is not None else f"{label}.")
 
     # Blocks.
 
@@ -281,58 +260,51 @@ class _Blocks:
         gap = 0 if is_tight and not (is_list_start or is_apart) else style.gap
         if self._segment.kind is SegmentKind.TEXT:
             gap = 0
-        marker, self._marker = self._marker, ""
-        task, self._task = self._task, None
-        is_first = True
+        marks = self._marks.take()
+        has_card = begins_with_card(inline)
 
         def begin() -> None:
-            nonlocal is_first
-            mark = marker if is_first else ""
-            self._begin_paragraph(inline, gap if is_first else style.gap, mark, task)
-            is_first = False
+            nonlocal gap, marks
+            self._begin_paragraph(inline, gap, marks)
+            gap, marks = style.gap, []
 
-        if marker:
-            begin()  # a marker stands there even if what follows is a picture
-        self._inline.write(inline, self._base, begin, is_begun=bool(marker), left=self._left)
+        def mark_card(block: QTextBlockFormat) -> Callable[[], None]:
+            nonlocal gap, marks
+            waiting, gap, marks = marks, style.gap, []
+            left = self._left + style.image_left
+            return self._marks.make_room(waiting, block, left, self._base) if waiting else _nothing
 
-    def _begin_paragraph(self, inline: "Token", gap: int, marker: str, task: bool | None) -> None:  # noqa: FBT001
-        canvas, style = self._canvas, self._canvas.style
-        is_small = self._base.font().pixelSize() == style.small_size
-        line = style.small_line if is_small else style.reading_line
-        block = growing_line(line) if holds_formula(inline) else fixed_line(line)
+        is_begun = bool(marks) and not has_card
+        if is_begun:
+            begin()  # a marker stands there even if nothing follows
+        self._inline.write(inline, self._base, begin, is_begun=is_begun, left=self._left, mark_card=mark_card)
+
+    def _begin_paragraph(self, inline: "Token", gap: int, marks: "Sequence[Mark]") -> None:
+        canvas = self._canvas
+        block = line_for(canvas, inline, self._base, self._line, can_break=True)
         block.setTopMargin(canvas.take_gap(gap))
         set_margins(block, inline.content, self._left, canvas.right_margin)
         if self._quotes:
             block.setProperty(QUOTE_PROPERTY, len(self._quotes))
-        if marker:
-            block.setTextIndent(-self._rooms[-1])
-            block.setTabPositions([QTextOption.Tab(self._rooms[-1], QTextOption.TabType.LeftTab)])
-        canvas.begin_block(block, self._base)
-        if marker:
-            is_right = block.layoutDirection() is Qt.LayoutDirection.RightToLeft
-            self._write_marker(marker, task, is_right=is_right)
+        self._begin_marked(block, marks, self._base)
 
-    def _write_marker(self, marker: str, task: bool | None, *, is_right: bool) -> None:  # noqa: FBT001
-        canvas, room = self._canvas, self._rooms[-1]
-        text = QTextCharFormat(self._base)
-        text.setForeground(characters(self._base.font(), canvas.style.text_3).foreground())
-        if task is not None:
-            canvas.task_boxes.append(TaskBox(canvas.position, task))
-            marker = _TASK_MARKS[task]
-        rest = room - QFontMetricsF(text.font()).horizontalAdvance(marker)
-        if rest > 0 and not is_right:
-            canvas.insert(f"{marker}\t", text)
-            return
-        # Qt sets no tab in a first line that is outdented to the right, nor one behind its place.
-        canvas.insert(marker, text)
-        if rest > 0:
-            text.setFontLetterSpacingType(QFont.SpacingType.AbsoluteSpacing)
-            text.setFontLetterSpacing(rest - QFontMetricsF(text.font()).horizontalAdvance(_SPACE))
-        canvas.insert(_SPACE, text)
+    def _begin_marked(
+        self, block: QTextBlockFormat, marks: "Sequence[Mark]", text: QTextCharFormat
+    ) -> None:
+        """Begin a block whose text begins at the left of what is open, with marks before it."""
+        write = self._marks.make_room(marks, block, self._left, self._base) if marks else _nothing
+        self._canvas.begin_block(block, text)
+        write()
+
+    @property
+    def _line(self) -> int:
+        style = self._canvas.style
+        is_small = self._base.font().pixelSize() == style.small_size
+        return style.small_line if is_small else style.reading_line
 
     def _flush_marker(self) -> None:
-        """An item that does not begin with a paragraph has its marker on a line of its own."""
-        if self._marker:
+        """An item that does not begin with text has its marker on a line of its own."""
+        if self._marks:
             from markdown_it.token import Token
 
             empty = Token("inline", "", 0, children=[])
@@ -340,14 +312,13 @@ class _Blocks:
 
     def _heading(self, inline: "Token", level: int) -> None:
         canvas, style = self._canvas, self._canvas.style
-        self._flush_marker()
+        marks = self._marks.take()
         text = style.heading(level)
-        line = style.heading_line(level)
-        block = growing_line(line) if holds_formula(inline) else fixed_line(line)
-        block.setTopMargin(canvas.take_gap(style.heading_gap))
+        block = line_for(canvas, inline, text, style.heading_line(level))
+        block.setTopMargin(canvas.take_gap(style.gap if marks else style.heading_gap))
         set_margins(block, inline.content, self._left, 0)
         block.setHeadingLevel(level)
-        canvas.begin_block(block, text)
+        self._begin_marked(block, marks, text)
         self._inline.write(inline, text)
 
     def _rule(self) -> None:
@@ -360,14 +331,25 @@ class _Blocks:
         canvas.rules.append(canvas.cursor.blockNumber())
 
     def _code(self, token: "Token", *, is_last_token: bool) -> None:
-        self._flush_marker()
+        begun = self._mark_bar()
         words = token.info.split()
         goes_on_behind = is_last_token and self._segment.goes_on_as is SegmentKind.CODE
         is_piece = self._segment.kind is SegmentKind.CODE
         source = self._segment.code if is_piece else token.content.removesuffix("\n")
         language = words[0] if words else ""
         box = CodeBox(0, 0, self._left, language, source, not is_piece, not goes_on_behind)
-        _write_code(self._canvas, box, wraps=True)
+        write_code(self._canvas, box, wraps=True, begun=begun)
+
+    def _mark_bar(self) -> int:
+        """Write marks beside the bar above code, in a line that the bar covers; gives its height."""
+        marks = self._marks.take()
+        if not marks:
+            return 0
+        block = fixed_line(self._line)
+        block.setTopMargin(self._canvas.take_gap(self._canvas.style.gap))
+        block.setLeftMargin(self._left)
+        self._begin_marked(block, marks, self._base)
+        return self._line
 
     def _table(self, tokens: "Sequence[Token]", index: int) -> int:
         end = index
@@ -383,7 +365,7 @@ class _Blocks:
         widths = column_widths(measured, style, max(0, self._canvas.width - self._left))
         if len(widths) > MOST_COLUMNS:
             box = CodeBox(0, 0, self._left, "", self._segment.body.strip("\n"))
-            _write_code(self._canvas, box, wraps=False)
+            write_code(self._canvas, box, wraps=False)
         elif rows:
             TableWriter(self._canvas, self._inline).write(rows, widths, self._left, has_head=not is_piece)
         return end + 1

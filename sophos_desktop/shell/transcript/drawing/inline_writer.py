@@ -6,41 +6,71 @@ become links.
 
 import re
 from collections.abc import Callable
-from math import ceil
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QTextCharFormat, QTextImageFormat
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetricsF,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextCursor,
+    QTextImageFormat,
+)
 
 from sophos_desktop.shell.transcript.drawing.built import (
     SOURCE_PROPERTY,
-    BlockedImage,
     Formula,
     Link,
     LinkKind,
     Run,
 )
 from sophos_desktop.shell.transcript.drawing.canvas import Canvas
-from sophos_desktop.shell.transcript.drawing.style import characters, fixed_line, growing_line
+from sophos_desktop.shell.transcript.drawing.image_cards import write_card, write_words
+from sophos_desktop.shell.transcript.drawing.math_images import MathImage
+from sophos_desktop.shell.transcript.drawing.style import fixed_line, growing_line, runs_to_left
 from sophos_desktop.shell.transcript.markdown import math_rules
 from sophos_desktop.shell.transcript.markdown.environment import MarkdownEnvironment
+from sophos_desktop.shell.transcript.markdown.image_words import image_words
 from sophos_desktop.shell.transcript.markdown.reading import may_open
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
 LINE_SEPARATOR = "\u2028"
-_SHOWN_ADDRESS = 80
 _BETWEEN_NOTES = 4
-_NOT_LOADED = "Image not loaded: "
 _BARE_ADDRESS = re.compile(r"https?://[^\s<>\"`]+", re.IGNORECASE)
 _CLOSERS = {"$": "$", "$$": "$$", "\\(": "\\)", "\\[": "\\]"}
 _EMPHASIS = ("strong_open", "em_open", "s_open")
 
 
-def holds_formula(inline: "Token") -> bool:
-    """Whether the lines may have to be higher than usual."""
-    return any(child.type.startswith("math") for child in inline.children or ())
+def line_for(
+    canvas: Canvas, inline: "Token", text: QTextCharFormat, line: int, *, can_break: bool = False
+) -> QTextBlockFormat:
+    """A block whose lines are `line` high, or higher where a formula has no room between its neighbours.
+    `can_break`: display formulas have blocks of their own."""
+    below = 0
+    kinds = (math_rules.INLINE,) if can_break else (math_rules.INLINE, math_rules.DISPLAY)
+    for child in inline.children or ():
+        if child.type in kinds:
+            image = _formula_image(canvas, child.content, text, is_display=False)
+            if image is not None and not image.fits(line):
+                return growing_line(line)
+            below = max(below, image.overflow(line) if image is not None else 0)
+    canvas.let_overflow(below)
+    return fixed_line(line)
+
+
+def _formula_image(canvas: Canvas, tex: str, text: QTextCharFormat, *, is_display: bool) -> MathImage | None:
+    return canvas.math.image(
+        tex,
+        display=is_display,
+        colour=text.foreground().color().name(),
+        size=text.font().pixelSize(),
+        x_height=QFontMetricsF(text.font()).xHeight(),
+        pixel_ratio=canvas.style.pixel_ratio,
+    )
 
 
 class InlineWriter:
@@ -55,7 +85,10 @@ class InlineWriter:
         self._can_break = False
         self._has_grounds = True
         self._left = 0
+        self._mark_card: Callable[[QTextBlockFormat], Callable[[], None]] | None = None
         self._formats: list[QTextCharFormat] = []
+        self._is_right = False
+        self._air_is_due = False  # before what stands to the left of code
         self._link_start = -1
         self._link_target = ""
 
@@ -68,20 +101,25 @@ class InlineWriter:
         is_begun: bool = False,
         is_cell: bool = False,
         left: int = 0,
+        mark_card: Callable[[QTextBlockFormat], Callable[[], None]] | None = None,
     ) -> None:
         """Write the children of an inline token.
 
         `begin` begins the block, when there is something to write (`is_begun`: it has); with it, images and
         display formulas get blocks of their own, `left` pixels from the left. Without it all is written into
-        the block that is open. In a cell (`is_cell`) code has no ground: its lines are enough.
+        the block that is open. In a cell (`is_cell`) code has no ground: its lines are enough. `mark_card`
+        is for write_card.
         """
         self._has_grounds = not is_cell
         self._begin = None if is_begun else begin
         self._again = begin
         self._can_break = begin is not None
         self._left = left
+        self._mark_card = mark_card
         self._formats = [base]
         self._link_start = -1
+        self._is_right = runs_to_left(inline.content)
+        self._air_is_due = False
         for token in inline.children or ():
             self._token(token)
 
@@ -110,7 +148,7 @@ class InlineWriter:
             self._footnote(str(token.meta["label"]))
         elif kind == "softbreak":
             if self._begin is None:
-                self._canvas.insert(" ", self._formats[-1])
+                self._canvas.insert(self._after_air(" "), self._formats[-1])
         elif kind == "hardbreak":
             self._text(LINE_SEPARATOR)
         else:
@@ -122,6 +160,7 @@ class InlineWriter:
         if not text:
             return
         self._ready()
+        text = self._after_air(text)
         if self._link_start < 0 and "://" in text:
             self._text_with_addresses(text)
         else:
@@ -187,11 +226,32 @@ class InlineWriter:
         if not self._has_grounds:
             canvas.insert(text.replace("\n", " "), made)
             return
-        canvas.space_last(canvas.style.code_air)
+        # The ground reaches to the left: to what comes before, or behind in text that runs to the left.
+        if not self._is_right:
+            self._space_last(canvas.style.code_air)
         start = canvas.position
         canvas.insert(text.replace("\n", " "), made)
-        canvas.space_last(canvas.style.code_air)
+        self._space_last(canvas.style.code_air)
+        self._air_is_due = self._is_right
         canvas.inline_code.append(Run(start, canvas.position))
+
+    def _space_last(self, pixels: int) -> None:
+        """As Canvas.space_last, which has Qt look through the paragraph for where the character begins."""
+        canvas, end = self._canvas, self._canvas.position
+        if end == 0 or not _is_plain(canvas.document.characterAt(end - 1)):
+            canvas.space_last(pixels)
+            return
+        last = QTextCursor(canvas.cursor)
+        last.setPosition(end - 1, QTextCursor.MoveMode.KeepAnchor)
+        last.mergeCharFormat(_spaced(QTextCharFormat(), pixels))
+
+    def _after_air(self, text: str) -> str:
+        """What is left to write of a text behind code that has its ground on the side of the text."""
+        is_due, self._air_is_due = self._air_is_due, False
+        if not is_due or not text or not _is_plain(text[0]):
+            return text
+        self._canvas.insert(text[0], _spaced(self._formats[-1], self._canvas.style.code_air))
+        return text[1:]
 
     def _footnote(self, label: str) -> None:
         number = self._environment.footnote_number(label)
@@ -203,57 +263,24 @@ class InlineWriter:
         made.setVerticalAlignment(QTextCharFormat.VerticalAlignment.AlignSuperScript)
         start = self._canvas.position
         if self._canvas.links and self._canvas.links[-1].end == start:
-            self._canvas.space_last(_BETWEEN_NOTES)  # 1 and 2 are not 12
+            self._space_last(_BETWEEN_NOTES)  # 1 and 2 are not 12
         self._canvas.insert(str(number), made)
         self._canvas.links.append(Link(start, self._canvas.position, label, LinkKind.FOOTNOTE))
 
     # Images that are not loaded.
 
     def _image(self, token: "Token") -> None:
-        address, words = str(token.attrs.get("src", "")), token.content
+        address, words = str(token.attrs.get("src", "")), image_words(token)
         if self._can_break and self._link_start < 0:
-            self._own_block(lambda: self._image_card(address, words))
+            self._own_block(lambda: write_card(self._canvas, address, words, self._left, self._mark_card))
         else:
             self._ready()
-            start = self._canvas.position
-            quiet = QTextCharFormat(self._formats[-1])
-            quiet.setForeground(QColor(self._canvas.style.text_2))
-            self._canvas.insert(f"[image not loaded: {words or _shortened(address)}]", quiet)
-            self._note_image(start, address, words, is_card=False)
+            write_words(self._canvas, address, words, self._formats[-1], self._formats[0])
 
     def _own_block(self, write: Callable[[], None]) -> None:
         """Write something that is a block of its own, then go on with the paragraph."""
         self._begin = self._again
         write()
-
-    def _image_card(self, address: str, words: str) -> None:
-        canvas, style = self._canvas, self._canvas.style
-        block = fixed_line(style.small_line)
-        font, words_font = style.code_font(style.code_size), style.font(style.small_size)
-        # The frame is laid around the letters of the line, which is higher than they are.
-        letters = ceil(max(QFontMetricsF(each).height() for each in (font, words_font)))
-        room = (style.image_height - letters) // 2
-        block.setTopMargin(canvas.take_gap(style.gap, room))
-        block.setLeftMargin(self._left + style.image_left)
-        block.setRightMargin(style.image_right)
-        block.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
-        block.setNonBreakableLines(True)
-        quiet = characters(words_font, style.text_2)
-        canvas.begin_block(block, quiet)
-        start = canvas.position
-        canvas.insert(_NOT_LOADED, quiet)
-        before = QFontMetricsF(words_font).horizontalAdvance(_NOT_LOADED)
-        width = canvas.width - self._left - style.image_left - style.image_right - before
-        middle = Qt.TextElideMode.ElideMiddle
-        shown = QFontMetricsF(font).elidedText(_shortened(address), middle, max(0.0, width))
-        canvas.insert(shown, characters(font, style.text_2))
-        self._note_image(start, address, words, is_card=True)
-        canvas.keep_below(style.image_height - style.small_line - room)
-
-    def _note_image(self, start: int, address: str, words: str, *, is_card: bool) -> None:
-        canvas = self._canvas
-        block = canvas.cursor.blockNumber()
-        canvas.blocked_images.append(BlockedImage(start, canvas.position, block, address, words, is_card))
 
     # Formulas.
 
@@ -279,14 +306,7 @@ class InlineWriter:
         canvas = self._canvas
         source = f"{token.markup}{token.content}{_CLOSERS[token.markup]}"
         start = canvas.position
-        image = canvas.math.image(
-            token.content,
-            display=is_display,
-            colour=text.foreground().color().name(),
-            size=text.font().pixelSize(),
-            x_height=QFontMetricsF(text.font()).xHeight(),
-            pixel_ratio=canvas.style.pixel_ratio,
-        )
+        image = _formula_image(canvas, token.content, text, is_display=is_display)
         if image is None:
             canvas.insert(source.replace("\n", " "), canvas.style.code(canvas.style.inline_code_size))
             canvas.formulas.append(Formula(start, canvas.position, token.content, source, False))
@@ -304,11 +324,16 @@ class InlineWriter:
         canvas.formulas.append(Formula(start, canvas.position, token.content, image.spoken, True))
 
 
-def _shortened(address: str) -> str:
-    if len(address) <= _SHOWN_ADDRESS:
-        return address
-    half = _SHOWN_ADDRESS // 2
-    return f"{address[:half]}…{address[-half:]}"
+def _spaced(text: QTextCharFormat, pixels: int) -> QTextCharFormat:
+    made = QTextCharFormat(text)
+    made.setFontLetterSpacingType(QFont.SpacingType.AbsoluteSpacing)
+    made.setFontLetterSpacing(pixels)
+    return made
+
+
+def _is_plain(character: str) -> bool:
+    """Whether it is a character by itself, written from left to right, whatever stands before it."""
+    return " " <= character < "\u0300" or "\u3040" <= character < "\u3099" or "\u30a0" <= character < "\ua000"
 
 
 def _without_punctuation(address: str) -> str:

@@ -18,6 +18,8 @@ _CACHE_SIZE = 300
 _LONGEST_SOURCE = 3_000
 _WIDEST = 4_000  # pixels
 _HIGHEST = 2_000
+_BASELINE = 0.8  # of the height of a fixed line, where Qt puts the baseline
+_INTO_NEXT = 0.21  # of its height: there are no letters but accents on capitals
 # What Qt's SVG module does not understand or does not need: it logs a warning for metadata.
 _NOT_DRAWN = re.compile(r"<(metadata|title|style|text)\b.*?</\1>", re.DOTALL)
 _VIEW_BOX = re.compile(r'viewBox="([-\d.]+) ([-\d.]+) ([-\d.]+) ([-\d.]+)"')
@@ -64,12 +66,25 @@ class MathraRenderer:
 @dataclass(frozen=True, slots=True)
 class MathImage:
     """`width` and `height` in device-independent pixels; an inline image of this height, aligned in the
-    middle of its line, has its baseline on the text's."""
+    middle of its line, has its baseline on the text's. `above` and `below`: how far the formula itself
+    reaches from the baseline."""
 
     image: QImage
     width: int
     height: int
     spoken: str
+    above: float = 0.0
+    below: float = 0.0
+
+    def fits(self, line: int) -> bool:
+        """Whether it has room among lines of fixed height: it may reach into the next one, where that
+        has no letters."""
+        is_within = self.above <= line * _BASELINE and self.overflow(line) <= line * _INTO_NEXT
+        return is_within and self.above + self.below <= line
+
+    def overflow(self, line: int) -> int:
+        """How far it reaches below a line of fixed height, in pixels."""
+        return max(0, ceil(self.below - line * (1 - _BASELINE)))
 
 
 class MathImages:
@@ -121,4 +136,4 @@ class MathImages:
         painter = QPainter(image)
         renderer.render(painter, QRectF(0, top, typeset.width * size, above + below))
         painter.end()
-        return MathImage(image, width, height, typeset.spoken)
+        return MathImage(image, width, height, typeset.spoken, above, below)

@@ -21,13 +21,13 @@ from PySide6.QtGui import (
 )
 
 from sophos_desktop.shell.transcript.drawing.canvas import Canvas
-from sophos_desktop.shell.transcript.drawing.inline_writer import InlineWriter, holds_formula
+from sophos_desktop.shell.transcript.drawing.image_cards import inline_words
+from sophos_desktop.shell.transcript.drawing.inline_writer import InlineWriter, line_for
 from sophos_desktop.shell.transcript.drawing.style import (
     TranscriptTheme,
     characters,
-    fixed_line,
-    growing_line,
 )
+from sophos_desktop.shell.transcript.markdown.image_words import image_words
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -101,7 +101,7 @@ class _Measure:
                 italic += child.nesting
             is_code = child.type == "code_inline"
             metrics = self._font(is_bold=bold > 0, is_italic=italic > 0, is_code=is_code)
-            text = (" " if child.type in ("softbreak", "hardbreak") else child.content)[:_MEASURED]
+            text = _text_of(child)[:_MEASURED]
             if not text:
                 continue
             line += metrics.horizontalAdvance(text)
@@ -125,6 +125,14 @@ class _Measure:
             font.setItalic(is_italic)
             self._metrics[key] = QFontMetricsF(font)
         return self._metrics[key]
+
+
+def _text_of(token: "Token") -> str:
+    if token.type in ("softbreak", "hardbreak"):
+        return " "
+    if token.type == "image":
+        return inline_words(image_words(token), str(token.attrs.get("src", "")))
+    return token.content
 
 
 def _fitted(wanted: list[int], words: list[int], available: int) -> list[int]:
@@ -213,10 +221,10 @@ class TableWriter:
     def _write_cell(self, cell: Cell, *, is_head: bool) -> None:
         style = self._canvas.style
         line = style.table_head_line if is_head else style.table_line
-        block = growing_line(line) if holds_formula(cell.inline) else fixed_line(line)
+        text = self._head_text if is_head else self._text
+        block = line_for(self._canvas, cell.inline, text, line)
         if cell.alignment is not None:
             block.setAlignment(cell.alignment | Qt.AlignmentFlag.AlignAbsolute)
-        text = self._head_text if is_head else self._text
         self._canvas.note_line(block)
         self._canvas.cursor.setBlockFormat(block)
         self._inline.write(cell.inline, text, is_cell=True)

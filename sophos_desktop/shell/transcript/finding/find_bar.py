@@ -5,7 +5,7 @@ view if the hit is seen already. Closing leaves no mark.
 """
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QAccessible, QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit
 
 from sophos_desktop.shell.theme.follower import Theme
@@ -13,9 +13,11 @@ from sophos_desktop.shell.theme.fonts import role_font, row_height
 from sophos_desktop.shell.theme.icons import Mark
 from sophos_desktop.shell.theme.type_scale import TYPE
 from sophos_desktop.shell.transcript.cards.parts import MarkView, Rounded, Words, icon_button, on_click
+from sophos_desktop.shell.transcript.drawing.plain_text import plain_text
 from sophos_desktop.shell.transcript.finding.card_marks import CardMarks
 from sophos_desktop.shell.transcript.finding.find import MOST_HITS, Find, Hit
 from sophos_desktop.shell.transcript.model.positions import Highlight
+from sophos_desktop.shell.transcript.selecting.selection import Selection
 from sophos_desktop.shell.transcript.view.scratch import ScratchDocuments
 from sophos_desktop.shell.transcript.view.transcript_view import TranscriptView
 from sophos_desktop.shell.widgets.foldaway import Foldaway
@@ -24,6 +26,7 @@ WIDTH, HEIGHT = 360, 40
 _FROM_EDGE = 8
 _LAYER = "find"
 _TYPING_MILLISECONDS = 120
+_SPOKEN_AROUND = 60  # characters before and after a hit
 
 
 class FindBar(Rounded):
@@ -110,6 +113,7 @@ class FindBar(Rounded):
     def close_bar(self) -> None:
         """Hide the bar and all marks; the keyboard goes to the conversation."""
         self._typing.stop()
+        self._put_caret()
         self._view.setFocus(Qt.FocusReason.OtherFocusReason)
         self.hide()
         self._parts.hide()
@@ -117,6 +121,14 @@ class FindBar(Rounded):
         self._current = None
         self._mark()
         self.closed.emit()
+
+    def _put_caret(self) -> None:
+        """Who listens goes on from there; for others the plain keys go on scrolling."""
+        if not QAccessible.isActive():
+            return
+        selection, hit = self._view.findChild(Selection), self._current
+        if isinstance(selection, Selection) and hit is not None and not hit.part and selection.span is None:
+            selection.select(hit.position, hit.position)
 
     def place(self) -> None:
         """At the upper right, whatever is scrolled."""
@@ -217,10 +229,23 @@ class FindBar(Rounded):
             words = f"{at:,} of {find.count:,}{more}"
         if words != self.counter.text():
             self.counter.setText(words)
-            self.field.setAccessibleDescription(words)
+        said = ". ".join(part for part in (words, self._line_of_current()) if part)
+        if said != self.field.accessibleDescription():  # which is spoken when it changes
+            self.field.setAccessibleDescription(said)
         self.counter.set_colour("danger" if words == "No hit" else "text_2")
         for button in (self.up, self.down):
             button.setEnabled(find.count > 0)
+
+    def _line_of_current(self) -> str:
+        """What stands around the hit, for who does not see it."""
+        hit = self._current
+        if hit is None or hit.part or not QAccessible.isActive():
+            return ""
+        document = self._scratch.document(hit.message, hit.segment)
+        block = document.findBlock(hit.start)
+        start = max(block.position(), hit.start - _SPOKEN_AROUND)
+        end = min(block.position() + block.length(), max(hit.start, hit.end) + _SPOKEN_AROUND)
+        return " ".join(plain_text(document, start, end).split())
 
     def _mark(self) -> None:
         """Mark what is found in the view."""

@@ -8,6 +8,7 @@ nothing is cut. No Qt.
 from dataclasses import replace
 
 from sophos_desktop.shell.transcript.markdown.container_chain import ContainerChain
+from sophos_desktop.shell.transcript.markdown.density import Spent
 from sophos_desktop.shell.transcript.markdown.line_kinds import (
     MATH_LIMIT,
     Line,
@@ -20,17 +21,14 @@ from sophos_desktop.shell.transcript.markdown.line_kinds import (
     math_closes,
     read_line,
 )
-from sophos_desktop.shell.transcript.markdown.segments import (
-    LINE_END,
-    Fence,
-    SegmentKind,
-    bare_line,
-    columns_of,
-)
+from sophos_desktop.shell.transcript.markdown.segments import Fence, SegmentKind, columns_of
 from sophos_desktop.shell.transcript.markdown.shapes import PLAIN, Block, InnerTable, Shape
 
-BLOCKS_TARGET = 600  # characters after which a segment ends at the next block
-CONTAINER_TARGET = 1_500  # … at the next item of a list, the next paragraph of a quote
+# Characters, with what the marks among them cost.
+BLOCKS_TARGET = 600  # after so many a segment ends at the next block
+ITEM_TARGET = 2_500  # … at the next item of a list
+ITEM_LINES = 100
+QUOTE_TARGET = 1_500  # … at the next paragraph of a quote
 CONTAINER_LIMIT = 4_000  # … at the next line, wherever that is
 CONTAINER_LINES = 80
 CODE_LINES = 80
@@ -48,6 +46,7 @@ class BlockScanner:
         self.segment_start = 0
         self.line_start = 0
         self.next_line = 0
+        self.spent = Spent()
         self.has_end = False
         self.block = Block.NONE
         self.inner_fence: Fence | None = None
@@ -86,6 +85,7 @@ class BlockScanner:
     def begin_segment(self, at: int, shape: Shape) -> None:
         """Called by `cut`."""
         self.segment_start = at
+        self.spent.begin(at, self.source(at, self.spent.end))
         self.shape = shape
         self.has_end = False
         self._lines = 0
@@ -159,7 +159,8 @@ class BlockScanner:
         self._after_blank = True
         self._previous_start = -1
         self._inner_previous, self._inner_table = "", None
-        if self.next_line - self.segment_start >= CONTAINER_LIMIT:
+        is_code = self.block is Block.LIST and self._chain.holds_code
+        if self.next_line - self.segment_start >= CONTAINER_LIMIT * (2 if is_code else 1):
             if self.block is Block.LIST:
                 self._cut_within(self.next_line, "")
             elif self.block is Block.INDENTED:
@@ -212,7 +213,8 @@ class BlockScanner:
     def _read_in_table(self, line: Line, *, is_long: bool) -> bool:
         if is_long or line.kind is not LineKind.TEXT:
             return False
-        if self._lines >= TABLE_ROWS or self.line_start - self.segment_start >= TABLE_LIMIT:
+        # The first row stays with its head, whatever that costs.
+        if self._lines >= TABLE_ROWS or (self._lines > 0 and self.spent.total >= TABLE_LIMIT):
             lead = self.shape.lead or self.source(self.segment_start, self.line_start)
             self.cut(self.line_start, Shape(SegmentKind.TABLE, continues=True, lead=lead))
         return True
@@ -230,7 +232,7 @@ class BlockScanner:
             return True
         if line.kind is LineKind.ITEM and line.marker == self._marker:
             self._number += 1
-            if self.line_start - self.segment_start >= CONTAINER_TARGET or not self.shape.is_plain:
+            if self.spent.total >= ITEM_TARGET or self._lines >= ITEM_LINES or not self.shape.is_plain:
                 number = self._number if self._marker in ".)" else None
                 self._cut_and_go_on(self.line_start, Shape(number=number))
             self._begin_item(text, line)
@@ -242,9 +244,8 @@ class BlockScanner:
 
     def _read_in_quote(self, text: str, line: Line) -> bool:
         if line.kind is LineKind.QUOTE:
-            is_long_enough = self.line_start - self.segment_start >= CONTAINER_TARGET
-            may_cut = is_long_enough and not self._inner_is_text and self.inner_fence is None
-            if may_cut and columns_of(inside_containers(text)) == 0:
+            is_open = self._inner_is_text or self.inner_fence is not None or self._chain.holds_code
+            if self.spent.total >= QUOTE_TARGET and not is_open and not columns_of(inside_containers(text)):
                 self._cut_within(self.line_start, text)
             self._read_inside(text)
             return True
@@ -259,7 +260,7 @@ class BlockScanner:
 
     def _read_inside(self, text: str) -> None:
         """A line of the open list or quote that is not an item of its own."""
-        is_full = self.line_start - self.segment_start >= CONTAINER_LIMIT or self._lines >= CONTAINER_LINES
+        is_full = self.spent.total >= CONTAINER_LIMIT or self._lines >= CONTAINER_LINES
         if self.shape.kind is not SegmentKind.BLOCKS:
             is_full |= not self._goes_on_with_piece(text)
         if is_full and self.line_start > self.segment_start and not self._ends_code(text):
@@ -268,13 +269,16 @@ class BlockScanner:
 
     def _ends_code(self, text: str) -> bool:
         rest, _, is_inside = self._chain.at(text)
+        if is_inside and self._chain.is_among_blanks(rest, is_after_blank=self._after_blank):
+            # Before a cut blank lines would be lost.
+            return self.next_line - self.segment_start < 2 * CONTAINER_LIMIT
         return self.inner_fence is not None and is_inside and closes(self.inner_fence, rest)
 
     def _goes_on_with_piece(self, text: str) -> bool:
         """Whether a line belongs to the paragraph, table or code that the segment is a piece of."""
         rest, _, is_inside = self._chain.at(text)
         if self.shape.kind is SegmentKind.CODE:
-            return is_inside and self.inner_fence is not None
+            return is_inside and (self.inner_fence is not None or self._chain.goes_on_with_code(rest))
         if self._after_blank or not rest.strip(" \t"):
             return False
         kind = read_line(rest).kind
@@ -308,10 +312,11 @@ class BlockScanner:
         rest, containers, is_inside = self._chain.at(text)
         is_text = bool(rest.strip(" \t")) and read_line(rest).kind in (LineKind.TEXT, LineKind.INDENTED)
         goes_on = is_text and self._inner_is_text and not self._after_blank
-        if self.inner_fence is not None and is_inside:
+        if is_inside and (self.inner_fence is not None or self._chain.goes_on_with_code(rest)):
             shape = Shape(SegmentKind.CODE, containers=containers, fence=self.inner_fence)
         elif goes_on and is_inside and self._inner_table is not None:
-            lead = self.shape.lead or self._lead_of(self._inner_table, at)
+            rows = self.source(max(self._inner_table.rows_start, self.segment_start), at)
+            lead = self.shape.lead or self._inner_table.lead(rows, self._chain.open)
             shape = Shape(SegmentKind.TABLE, containers=containers, lead=lead)
         elif goes_on:
             shape = Shape(SegmentKind.TEXT, containers=self._chain.open)
@@ -331,11 +336,6 @@ class BlockScanner:
             highest = max([self._number, *(each.number for each in self._chain.open)])
             self._cut_digits = 2 if highest < 10 else max(3, len(str(highest)))
         return self._cut_digits
-
-    def _lead_of(self, table: InnerTable, end: int) -> str:
-        rows = self.source(max(table.rows_start, self.segment_start), end)
-        bare = [bare_line(row, self._chain.open) for row in LINE_END.split(rows)]
-        return "\n".join([table.head, table.delimiters, *bare])
 
     def continued_shape(self) -> Shape:
         """The shape of what follows where the open line is cut in its middle."""
@@ -357,7 +357,7 @@ class BlockScanner:
             self._math_start = self.line_start
             self._marker = line.marker
             return
-        size = self.line_start - self.segment_start
+        size = self.spent.total
         is_code = line.kind is LineKind.FENCE
         if is_code or is_long or size >= BLOCKS_TARGET or not self.shape.is_plain:
             self.cut(self.line_start, Shape(SegmentKind.CODE, fence=line.fence) if is_code else PLAIN)

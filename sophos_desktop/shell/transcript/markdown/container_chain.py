@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from sophos_desktop.shell.transcript.markdown.line_kinds import Line, LineKind, read_line
 from sophos_desktop.shell.transcript.markdown.segments import (
+    TAB_COLUMNS,
     Container,
     bare_line,
     columns_of,
@@ -27,15 +28,24 @@ class ContainerChain:
         self.open: tuple[Container, ...] = ()
         self.has_changed = False
         """Whether the last line began or closed a container."""
+        self._is_after_blank = False
+        self.holds_code = False
+        """Whether the last line that was not blank is one of indented code."""
 
     def clear(self) -> None:
         """Another block begins."""
         self.open = ()
+        self.holds_code = False
 
     def follow(self, text: str, *, is_text: bool, is_code: bool) -> str:
         """Take in a line; gives what stands in the innermost container. `is_text`: a paragraph may go on,
         `is_code`: fenced code is open, in which no container begins."""
         rest, depth = self._within(text)
+        self._is_after_blank = depth == len(self.open) and not rest.strip(" \t")
+        if self._is_after_blank and self.holds_code:
+            self.has_changed = False
+            return rest
+        self.holds_code = False
         before, kept = self.open, self.open[:depth]
         self.has_changed = depth < len(before)
         if is_code and not self.has_changed:
@@ -56,7 +66,18 @@ class ContainerChain:
             return rest
         self.has_changed = self.has_changed or bool(opened)
         self.open = (*kept, *opened)
+        self.holds_code = columns_of(rest) >= TAB_COLUMNS and not (is_text and not self.has_changed)
         return rest
+
+    def goes_on_with_code(self, rest: str) -> bool:
+        """Whether `rest`, what stands in the containers of the next line, is more of indented code."""
+        return self.holds_code and columns_of(rest) >= TAB_COLUMNS and bool(rest.strip(" \t"))
+
+    def is_among_blanks(self, rest: str, *, is_after_blank: bool) -> bool:
+        """Whether `rest` is a blank line in or behind indented code, or more of it behind one."""
+        if not rest.strip(" \t"):
+            return self.holds_code
+        return (is_after_blank or self._is_after_blank) and self.goes_on_with_code(rest)
 
     def at(self, text: str) -> tuple[str, tuple[Container, ...], bool]:
         """Of the line that comes next: what stands in its containers, those of the open ones that it stands

@@ -92,10 +92,10 @@ class MarkdownEnvironment:
     def shows_nothing(self, segment: Segment) -> bool:
         """Whether a segment is known to be blank lines or definitions alone: a view looks through thousands
         of them for something to show."""
-        if segment.kind is not SegmentKind.BLOCKS or segment.containers:
+        if segment.kind not in (SegmentKind.BLOCKS, SegmentKind.TEXT) or segment.containers:
             return False
         silent_end = self._mentions.get(segment.index, _NOTHING).silent_end
-        return silent_end == segment.end or not segment.text.strip(" \t\r\n")
+        return silent_end == segment.end or not segment.text.strip()
 
     def read(self, segment: Segment) -> "list[Token]":
         """The block tokens of a segment; later pieces of a table have its head again."""
@@ -157,14 +157,16 @@ class MarkdownEnvironment:
         text = segment.text
         if segment.kind is SegmentKind.CODE or "[" not in text:
             return _NOTHING
-        labels = frozenset(_normalized(found) for found in _LABEL.findall(drawable(text)))
+        labels = frozenset(_normalized(found) for found in set(_LABEL.findall(drawable(text))))
         inline_only = segment.kind is SegmentKind.TEXT
         # What goes on with a paragraph defines nothing.
         if "[^" not in text and (inline_only or "]:" not in text):
             return _Mentions(labels) if labels else _NOTHING
         environment: dict[str, Any] = {}
-        body = segment.body
-        tokens = self._reader.paragraph(body, {}) if inline_only else self._reader.blocks(body, environment)
+        if inline_only or "]:" not in text:
+            tokens = self.read(segment)  # what refers to a footnote does so whatever is defined
+        else:
+            tokens = self._reader.blocks(segment.body, environment)
         found = {
             label: {"href": definition["href"], "title": definition["title"]}
             for label, definition in environment.get("references", {}).items()
@@ -173,8 +175,8 @@ class MarkdownEnvironment:
         return _Mentions(
             labels,
             found,
-            tuple(token.meta["label"] for token in all_tokens if token.type == "footnote_reference_open"),
-            tuple(token.meta["label"] for token in all_tokens if token.type == "footnote_ref"),
+            _labels(all_tokens, "footnote_reference_open"),
+            _labels(all_tokens, "footnote_ref"),
             None if tokens or inline_only or segment.containers else segment.end,
         )
 
@@ -184,6 +186,11 @@ def _walk(tokens: "Iterable[Token]") -> "Iterator[Token]":
         yield token
         if token.children:
             yield from _walk(token.children)
+
+
+def _labels(tokens: "Iterable[Token]", kind: str) -> tuple[str, ...]:
+    """Each once, in the order that they are first met in."""
+    return tuple(dict.fromkeys(token.meta["label"] for token in tokens if token.type == kind))
 
 
 def _differing(before: Mapping[str, object], after: Mapping[str, object]) -> set[str]:

@@ -4,10 +4,15 @@ Invariant: a formula has no blank line in it, is at most MATH_LIMIT long, and a 
 rule reads lines with the same functions as the scanner, so that both agree where a formula ends. No Qt.
 """
 
-import re
 from typing import TYPE_CHECKING
 
 from sophos_desktop.shell.transcript.markdown.line_kinds import MATH_LIMIT, math_closer, math_closes
+from sophos_desktop.shell.transcript.markdown.prices import (
+    is_formula,
+    is_prose,
+    may_close_formula,
+    may_open_formula,
+)
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -18,8 +23,6 @@ INLINE = "math_inline"
 DISPLAY = "math_display"
 BLOCK = "math_block"
 _OPENERS = {"$$": ("$$", DISPLAY), "\\(": ("\\)", INLINE), "\\[": ("\\]", DISPLAY)}
-# "5 (US$" or "5/month or 6": a number, a blank, words, and no sign of mathematics.
-_AMOUNT = re.compile(r"\d[\d.,]*\S*\s[^\\^_{}=<>+*]*$")
 
 
 def math_plugin(parser: "MarkdownIt") -> None:
@@ -75,7 +78,8 @@ def _inline_rule(state: "StateInline", silent: bool) -> bool:  # noqa: FBT001
         closer, kind = _OPENERS[opener]
         end = state.src.find(closer, state.pos + 2, state.posMax)
         content = state.src[state.pos + 2 : end] if end >= 0 else ""
-        if content.strip():
+        is_rating = opener == "$$" and (state.src.startswith("$", end + 2) or is_prose(content))
+        if content.strip() and not is_rating:
             return _push(state, kind, content, opener, end + len(closer), silent=silent)
         return False
     if opener[:1] != "$":
@@ -98,15 +102,11 @@ def _push(state: "StateInline", kind: str, content: str, opener: str, end: int, 
 def _dollar_end(state: "StateInline") -> int | None:
     """Where the formula that a single dollar opens is closed."""
     source, start = state.src, state.pos
-    if start and (source[start - 1].isalnum() or source[start - 1] in "$\\"):
+    if start and not may_open_formula(source[start - 1]):
         return None
     end = source.find("$", start + 1, state.posMax)
     while end > 0 and source[end - 1] == "\\":
         end = source.find("$", end + 1, state.posMax)
-    content = source[start + 1 : end] if end >= 0 else ""
-    if not content or content[0].isspace() or content[-1].isspace():
+    if end < 0 or not may_close_formula(source[end + 1 : end + 5]) or end - start > MATH_LIMIT:
         return None
-    after = source[end + 1 : end + 2]
-    if after.isalnum() or after == "$" or _AMOUNT.match(content):
-        return None
-    return end
+    return end if is_formula(source[start + 1 : end]) else None

@@ -67,7 +67,9 @@ class MarkdownReader:
         from markdown_it import MarkdownIt
         from mdit_py_plugins.footnote import footnote_plugin
 
+        from sophos_desktop.shell.transcript.markdown.html_breaks import html_break_plugin
         from sophos_desktop.shell.transcript.markdown.html_images import html_image_plugin
+        from sophos_desktop.shell.transcript.markdown.joined_emphasis import joined_emphasis_plugin
         from sophos_desktop.shell.transcript.markdown.math_rules import math_plugin
 
         options = {"html": False, "linkify": False, "tasklists": True, "maxNesting": DEEPEST_NESTING}
@@ -75,6 +77,8 @@ class MarkdownReader:
         parser.use(footnote_plugin, inline=False, move_to_end=False, always_match_refs=True)
         parser.use(math_plugin)
         parser.use(html_image_plugin)
+        parser.use(html_break_plugin)
+        parser.use(joined_emphasis_plugin)
         # All are read, so that an image of any kind becomes a placeholder; see may_open.
         parser.validateLink = lambda url: True  # type: ignore[method-assign]
         # A path of Windows is shown and copied as it is written; as an address it could not be opened anyway.

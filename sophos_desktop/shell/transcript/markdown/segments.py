@@ -122,9 +122,7 @@ class Segment:
         """The lines of a piece of code, without fence lines and without a last line end."""
         lines = self.body.split("\n")
         if self.fence is None:
-            return "\n".join(without_columns(line, 0 if self.containers else 4) for line in lines).rstrip(
-                "\n"
-            )
+            return "\n".join(without_columns(line, TAB_COLUMNS) for line in lines).rstrip("\n")
         if not self.continues:
             del lines[0]
         if self.has_end:

@@ -3,10 +3,17 @@
 Invariant: plain data. No Qt.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from sophos_desktop.shell.transcript.markdown.segments import Container, Fence, SegmentKind
+from sophos_desktop.shell.transcript.markdown.segments import (
+    LINE_END,
+    Container,
+    Fence,
+    SegmentKind,
+    bare_line,
+)
 
 
 class Block(Enum):
@@ -57,3 +64,8 @@ class InnerTable:
     head: str
     delimiters: str
     rows_start: int
+
+    def lead(self, rows: str, containers: Sequence[Container]) -> str:
+        """The table so far without the marks of its containers: `rows` have them still."""
+        bare = [bare_line(row, containers) for row in LINE_END.split(rows)]
+        return "\n".join([self.head, self.delimiters, *bare])

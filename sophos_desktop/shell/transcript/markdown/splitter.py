@@ -7,21 +7,19 @@ all segments in a row are the text. Feeding costs what the new text costs. No Qt
 import re
 from collections.abc import Sequence
 from time import perf_counter
-from unicodedata import category
 
 from sophos_desktop.shell.transcript.markdown.block_scanner import BlockScanner
+from sophos_desktop.shell.transcript.markdown.density import affordable, best_cut
 from sophos_desktop.shell.transcript.markdown.segments import Segment
 from sophos_desktop.shell.transcript.markdown.shapes import PLAIN, Block, Shape
 
-PARAGRAPH_LIMIT = 3_000  # characters
+PARAGRAPH_LIMIT = 3_000  # characters, with what the marks among them cost
 LINE_LIMIT = 4_000  # characters of one line of code
 LONG_LINE = 2_048  # a longer line is read by its beginning
 _DEFINITIONS_LIMIT = 600  # characters of link definitions: the parser reads n of them in n² time
 _DEAR_CHARACTERS = 3_000  # in a slice: of segments that must be parsed before others can be shown
 _LINES_BETWEEN_LOOKS = 32
-_LONGEST_CLUSTER = 64
 _LINE_END = re.compile(r"\r\n|\r|\n")
-_JOINER = "\u200d"
 _CODE_BLOCKS = frozenset({Block.FENCE, Block.INDENTED})
 
 
@@ -100,12 +98,13 @@ class Splitter(BlockScanner):
 
     def _advance(self, deadline: float | None) -> None:
         self._drop_open()
-        looks = self._dear = 0
+        looks, closed, self._dear = 0, self._closed_count, 0
         while self._step():
-            looks += 1
-            is_late = (
-                looks % _LINES_BETWEEN_LOOKS == 0 and deadline is not None and perf_counter() >= deadline
-            )
+            # A line takes microseconds, a new segment a good part of a millisecond.
+            looks += 1 if self._closed_count == closed else _LINES_BETWEEN_LOOKS
+            closed = self._closed_count
+            is_late = looks >= _LINES_BETWEEN_LOOKS and deadline is not None and perf_counter() >= deadline
+            looks %= _LINES_BETWEEN_LOOKS
             if is_late or (deadline is not None and self._dear >= _DEAR_CHARACTERS):
                 break
         else:
@@ -133,7 +132,7 @@ class Splitter(BlockScanner):
         self.line_start, self.next_line = self._scan, following
         text = self._buffer[self._scan - self._base : end - self._base]
         self._scan = following
-        self.read(text, is_long=False)
+        self._take_in(text, is_long=False)
         self._keep_paragraph_short()
         return True
 
@@ -165,16 +164,27 @@ class Splitter(BlockScanner):
         beginning = self._buffer[self._scan - self._base : self._scan - self._base + LONG_LINE]
         self._scan += LONG_LINE
         self._in_line = True
-        self.read(beginning, is_long=True)
+        self._take_in(beginning, is_long=True)
+
+    def _take_in(self, text: str, *, is_long: bool) -> None:
+        if self.line_start < self.spent.end:  # once more
+            self.spent.begin(self.segment_start, self.source(self.segment_start, self.line_start))
+        self.read(text, is_long=is_long)
+        self.spent.add(text, self.next_line, is_code=self._is_in_code)
+
+    @property
+    def _is_in_code(self) -> bool:
+        """The line that was read last is one of code."""
+        return self.block in _CODE_BLOCKS or self.inner_fence is not None
 
     def _read_on(self) -> bool:
-        is_code = self.block in _CODE_BLOCKS or self.inner_fence is not None
         is_paragraph = self.block in (Block.PARAGRAPH, Block.NONE)
         start = self.segment_start if is_paragraph else max(self.segment_start, self.line_start)
-        limit = LINE_LIMIT if is_code else PARAGRAPH_LIMIT
+        limit = LINE_LIMIT if self._is_in_code else PARAGRAPH_LIMIT
         end, following = self._line_end(self._scan, start + limit + 2)
-        if end - start > limit:
-            self.cut(self._place_before(start, start + limit), self.continued_shape())
+        if self._is_dear(start, end, limit):
+            place = self._place_within(start, limit)
+            self.cut(place, self.continued_shape())
             self._scan = max(self._scan, self.segment_start)
             return True
         if following < 0 and not (self._finished and end == self._end):
@@ -182,6 +192,7 @@ class Splitter(BlockScanner):
             return False
         self._scan = max(end, following)
         self._in_line = False
+        self.spent.begin(self.segment_start, self.source(self.segment_start, self._scan))
         return True
 
     def _keep_paragraph_short(self) -> None:
@@ -189,7 +200,7 @@ class Splitter(BlockScanner):
             return
         is_list = self.only_definitions and self.paragraph_start == self.segment_start
         limit = _DEFINITIONS_LIMIT if is_list else PARAGRAPH_LIMIT
-        while self.next_line - self.segment_start > limit:
+        while (self.next_line - self.segment_start if is_list else self.spent.total) > limit:
             if self.paragraph_start > self.segment_start:
                 self.cut(self.paragraph_start)
                 continue
@@ -197,34 +208,20 @@ class Splitter(BlockScanner):
                 self.cut(self.line_start)
                 self.paragraph_start = self.line_start
                 continue
-            if self.next_line - self.segment_start <= PARAGRAPH_LIMIT:
+            if not self._is_dear(self.segment_start, self.next_line, PARAGRAPH_LIMIT):
                 return
-            place = self._place_before(self.segment_start, self.segment_start + PARAGRAPH_LIMIT)
-            self.cut(place, self.continued_shape())
+            self.cut(self._place_within(self.segment_start, PARAGRAPH_LIMIT), self.continued_shape())
 
-    def _place_before(self, start: int, limit: int) -> int:
-        """Where to cut: behind the last blank, never within a character made of several."""
-        first, last = start - self._base, limit - self._base
-        half = (first + last) // 2
-        blank = max(self._buffer.rfind(blank, half, last) for blank in " \t\n")
-        if blank >= 0:
-            return self._base + blank + 1
-        place = last
-        while last - place < _LONGEST_CLUSTER and self._is_within_cluster(place):
-            place -= 1
-        return self._base + place
+    def _is_dear(self, start: int, end: int, limit: int) -> bool:
+        """Whether the text costs more than one segment may."""
+        text = self._buffer[start - self._base : end - self._base]
+        return affordable(text, limit, is_code=self._is_in_code) < len(text)
 
-    def _is_within_cluster(self, place: int) -> bool:
-        before = self._buffer[place - 1]
-        after = self._buffer[place]
-        return (
-            before == _JOINER
-            or "\ud800" <= before <= "\udbff"
-            or (before == "\r" and after == "\n")
-            or category(after)[0] == "M"
-            or after == _JOINER
-            or "\U0001f3fb" <= after <= "\U0001f3ff"
-        )
+    def _place_within(self, start: int, limit: int) -> int:
+        """Where to cut the open line or paragraph so that what is before costs no more than `limit`."""
+        text = self._buffer[start - self._base : start - self._base + limit + 2]
+        is_code = self._is_in_code
+        return start + best_cut(text, affordable(text, limit, is_code=is_code), is_code=is_code)
 
     # Segments.
 
@@ -234,8 +231,7 @@ class Splitter(BlockScanner):
             made = self._segment(at, closed=True, following=shape)
             self._segments.append(made)
             self._closed_count += 1
-            if "[^" in made.text or "]:" in made.text:
-                self._dear += len(made.text)
+            self._dear += len(made.text) if "[^" in made.text or "]:" in made.text else made.text.count("[")
         self.begin_segment(at, shape)
 
     def read_again(self, start: int) -> None:

@@ -107,7 +107,18 @@ class MessageWalk(QObject):
         if self.current is None and self.count:
             last = self.count - 1 if is_spoken else self._last_seen()
             self._key = self._view.model.key(last)
+            if is_spoken:  # else the plain keys would move the caret and no longer scroll
+                self._put_caret(last)
         self._telling.start(0)
+
+    def _put_caret(self, message: int) -> None:
+        """What acts on the message of the caret, reading it or its menu, means the one that was spoken."""
+        model = self._view.model
+        if self._selection.caret is None and model.message(message).kind is not MessageKind.CARD:
+            self._is_walking = True
+            place = TextPosition(message, 0, 0)
+            self._selection.select(place, place)
+            self._is_walking = False
 
     def _on_key(self, event: QKeyEvent) -> bool:
         key, modifiers = Qt.Key(event.key()), event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier

@@ -5,23 +5,18 @@ Invariant: it opens nothing itself; it says which file is wanted.
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QRect, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QResizeEvent
+from PySide6.QtCore import QRect, QSize, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
-from sophos_desktop.core.domain.attaching import is_image
 from sophos_desktop.core.domain.conversation import AttachmentRef
 from sophos_desktop.shell.theme.follower import Theme
-from sophos_desktop.shell.theme.fonts import row_height, wide
-from sophos_desktop.shell.theme.icons import Mark, icon, mark_size
-from sophos_desktop.shell.transcript.cards.facts import size_words
+from sophos_desktop.shell.theme.fonts import row_height
 from sophos_desktop.shell.transcript.model.transcript_model import TranscriptMessage
-from sophos_desktop.shell.widgets.plain_tip import plain_tip
+from sophos_desktop.shell.transcript.view.file_chip import CHIP_HEIGHT, FileChip
 
-CHIP_HEIGHT = 28
 _GAP = 8
-_ICON = 14
-_WIDEST_NAME = 220
+_ABOVE = 4  # with the view's own 4
 _SIDES = 44  # icon, paddings, line
 _PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp")
 
@@ -71,21 +66,9 @@ class AttachedFiles(QWidget):
         self._place(self.width())
         self.updateGeometry()
 
-    def _chip(self, attachment: AttachmentRef) -> QPushButton:
-        chip = QPushButton(self)
-        chip.setObjectName("attachedFile")
-        chip.setProperty("row", "true")
-        chip.setIcon(icon(Mark.IMAGE if is_image(attachment) else Mark.FILE, self._theme))
-        chip.setIconSize(QSize(mark_size(_ICON), mark_size(_ICON)))
-        chip.ensurePolished()
-        size = size_words(attachment.size_bytes)
-        name = " ".join(attachment.name.split()) or "file"
-        elided = QFontMetrics(chip.font()).elidedText(name, Qt.TextElideMode.ElideMiddle, wide(_WIDEST_NAME))
-        chip.setText(f"{elided}  {size}".replace("&", "&&"))
-        chip.setAccessibleName(f"Attachment {name}, {size}")
-        chip.setToolTip(plain_tip(f"{name}, {size}"))
+    def _chip(self, attachment: AttachmentRef) -> FileChip:
+        chip = FileChip(attachment, self._theme, self)
         chip.clicked.connect(lambda _checked=False: self.wanted.emit(attachment))
-        chip.show()
         return chip
 
     # Rows that end at the right.
@@ -97,7 +80,7 @@ class AttachedFiles(QWidget):
     def heightForWidth(self, width: int) -> int:
         """Of all rows."""
         rows = len(self._rows(width))
-        return rows * row_height(CHIP_HEIGHT) + max(0, rows - 1) * _GAP
+        return _ABOVE + rows * row_height(CHIP_HEIGHT) + max(0, rows - 1) * _GAP
 
     def sizeHint(self) -> QSize:
         """That of its width."""
@@ -127,7 +110,7 @@ class AttachedFiles(QWidget):
             x = width - sum(_width_of(chip, width) + _GAP for chip in row) + _GAP
             for chip in row:
                 own, height = _width_of(chip, width), row_height(CHIP_HEIGHT)
-                chip.setGeometry(QRect(x, number * (height + _GAP), own, height))
+                chip.setGeometry(QRect(x, _ABOVE + number * (height + _GAP), own, height))
                 x += own + _GAP
 
 

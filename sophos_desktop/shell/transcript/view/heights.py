@@ -24,6 +24,7 @@ class PrefixSums:
     def __init__(self, heights: Iterable[int] = ()) -> None:
         """In their order."""
         self._heights = list(heights)
+        self._total = sum(self._heights)  # asked for at each change, wherever that was
         self._tops: list[int] = [0]
 
     def __len__(self) -> int:
@@ -37,12 +38,15 @@ class PrefixSums:
     def __setitem__(self, index: int, height: int) -> None:
         """One height changed."""
         if self._heights[index] != height:
+            self._total += height - self._heights[index]
             self._heights[index] = height
             del self._tops[index + 1 :]
 
     def replace(self, first: int, end: int, heights: Iterable[int]) -> None:
         """Put `heights` in the place of those from `first` to before `end`."""
-        self._heights[first:end] = heights
+        new = list(heights)
+        self._total += sum(new) - sum(self._heights[first:end])
+        self._heights[first:end] = new
         del self._tops[first + 1 :]
 
     def top(self, index: int) -> int:
@@ -57,7 +61,7 @@ class PrefixSums:
     @property
     def total(self) -> int:
         """The sum of all."""
-        return self.top(len(self._heights))
+        return self._total
 
     def at(self, offset: int) -> int:
         """The index of what covers `offset`; the first or last one beyond the ends. Not for no heights."""

@@ -10,6 +10,11 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QTextDocument
 
 from sophos_desktop.shell.transcript.drawing.built import BlockedImage, CodeBox, LinkKind
+from sophos_desktop.shell.transcript.drawing.image_cards import (
+    INLINE_COPY,
+    frame_height,
+    room_above_lines,
+)
 from sophos_desktop.shell.transcript.drawing.looks import Looks
 from sophos_desktop.shell.transcript.view.geometry import TextPart
 
@@ -78,10 +83,11 @@ def copy_rectangle(box: QRectF, looks: Looks, words: str) -> QRectF:
 def image_rectangle(document: QTextDocument, image: BlockedImage, width: int, looks: Looks) -> QRectF:
     """The frame of the placeholder of an image, in the document."""
     block = document.findBlockByNumber(image.block)
-    line = document.documentLayout().blockBoundingRect(block)
-    height = looks.style.image_height
+    first = document.documentLayout().blockBoundingRect(block).top()  # which lays it out
+    lines = block.layout().lineCount()
+    height = frame_height(looks.style, lines)
     left = block.blockFormat().leftMargin() - looks.style.image_left
-    top = round(line.center().y() - height / 2)
+    top = round(first) - room_above_lines(looks.style, lines)
     return QRectF(left, top, width - left, height)
 
 
@@ -122,6 +128,10 @@ def _hit_text(part: TextPart, point: QPointF) -> Hit | None:
     if character < 0:
         return None
     nothing = QRectF()
+    for image in built.blocked_images:
+        # In a link its own address is copied by these words alone.
+        if image.end - len(INLINE_COPY) - 1 <= character < image.end and not image.is_card:
+            return Hit(HitKind.COPY_ADDRESS, image.address, nothing, placed.message, placed.part)
     for link in built.links:
         if link.start <= character < link.end:
             kind = HitKind.FOOTNOTE if link.kind is LinkKind.FOOTNOTE else HitKind.LINK

@@ -142,6 +142,8 @@ class PartPainter:
     ) -> None:
         looks, drawn = self._looks, part.drawn
         area = box_rectangle(drawn.document, box, drawn.width, looks).translated(part.still)
+        # Type of other sizes stands a pixel lower in its last line, and the frame's line would be cut off.
+        area.setBottom(min(area.bottom(), part.placed.bottom))
         painter.save()
         painter.setClipRect(area, Qt.ClipOperation.IntersectClip)
         above, below = 0 if box.is_first else _BEYOND, 0 if box.is_last else _BEYOND
