@@ -15,7 +15,7 @@ from tests.shell.transcript.viewing import answer
 
 Place = tuple[int, int]
 """A segment and a position in its document."""
-_MARKER = re.compile(r"^(?:[•◦▪☑☐]|[^\s.]+\.)[\t\u2002]")
+_MARKER = re.compile(r"^(?:(?:[•◦▪☑☐]|[^\s.]+\.)[\t\u2002])+")
 _NOTE = re.compile(r"\[\^(\d+)\]")
 
 

@@ -127,7 +127,7 @@ def test_what_holds_an_image_is_copied_as_its_source(source: str) -> None:
         assert copied_markdown(view.model, documents.document, span).startswith(source)
 
 
-def test_the_words_are_copied_and_found_as_text() -> None:
+def test_the_words_are_copied_as_text_and_the_source_as_markdown() -> None:
     with shown([answer("a", "![A chart of totals](http://x.org/a.png)")]) as view:
         until_idle(view)
         document = ScratchDocuments(view).document

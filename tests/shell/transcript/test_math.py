@@ -10,6 +10,14 @@ from sophos_desktop.shell.transcript.drawing.math_images import (
     Typeset,
 )
 from tests.shell.transcript.answers import Answer
+from tests.shell.transcript.viewing import (
+    answer,
+    is_same_picture,
+    on_screen,
+    painted_anew,
+    shown,
+    until_idle,
+)
 
 FORMULAS = (
     r"x",
@@ -154,3 +162,17 @@ def test_a_formula_is_set_once_and_few_are_kept() -> None:
     for number in range(400):
         drawn(images, f"x_{{{number}}}")
     assert drawn(images, "x") is not first
+
+
+def test_what_reaches_below_a_line_is_painted_with_its_part_while_an_answer_grows() -> None:
+    text = "Words before " + "and more of them " * 40 + r"so $\frac{a}{b}$" + "\n\n"
+    with shown([answer("a", "", is_open=True)], height=400) as view:
+        for end in range(len(text) - 20, len(text) + 1, 5):
+            view.model.replace(0, answer("a", text[:end], is_open=True))
+            until_idle(view)
+            assert is_same_picture(on_screen(view), painted_anew(view))
+        for number in range(12):
+            text += r"- item $\frac{1}{" + str(number) + "}$\n"
+            view.model.replace(0, answer("a", text, is_open=True))
+            until_idle(view)
+            assert is_same_picture(on_screen(view), painted_anew(view))

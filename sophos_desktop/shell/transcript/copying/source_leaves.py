@@ -33,12 +33,14 @@ class LeafKind(Enum):
 @dataclass(frozen=True, slots=True)
 class Container:
     """A quote, an item of a list or a footnote. `marker`: what its first line begins with; `width`: how far
-    its other lines are indented; `first_leaf`: the index of the leaf that its marker stands before."""
+    its other lines are indented; `first_leaf`: the index of the leaf that its marker stands before; `depth`:
+    how many others it stands in, since two may begin in one line."""
 
     kind: str
     marker: str
     width: int
     first_leaf: int
+    depth: int
     sign: str = ""  # what a reader sees of the marker and what it means
 
 
@@ -145,10 +147,11 @@ class _Reading:
         elif kind == "list_item_open":
             self._open_item(token)
         elif kind == "blockquote_open":
-            self._chain.append(Container("quote", "> ", 2, len(self.leaves), ">"))
+            self._chain.append(Container("quote", "> ", 2, len(self.leaves), len(self._chain), ">"))
         elif kind == "footnote_reference_open":
             label = str(token.meta["label"])
-            self._chain.append(Container("note", f"[^{label}]: ", 4, len(self.leaves), f"^{label}"))
+            depth = len(self._chain)
+            self._chain.append(Container("note", f"[^{label}]: ", 4, len(self.leaves), depth, f"^{label}"))
             self._has_marker = True
         elif kind in _CONTAINER_ENDS:
             if kind != "blockquote_close":
@@ -171,7 +174,8 @@ class _Reading:
             mark, sign = f"{number}{token.markup}", f"{number}."
             self._numbers[-1] = number + 1
         box = "" if task is None else "[x] " if task else "[ ] "
-        made = Container("item", f"{mark} {box}", len(mark) + 1, len(self.leaves), box or sign)
+        depth, marker = len(self._chain), f"{mark} {box}"
+        made = Container("item", marker, len(mark) + 1, len(self.leaves), depth, box or sign)
         self._chain.append(made)
         self._has_marker = True
 

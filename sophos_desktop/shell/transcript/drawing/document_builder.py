@@ -288,9 +288,7 @@ class _Blocks:
             block.setProperty(QUOTE_PROPERTY, len(self._quotes))
         self._begin_marked(block, marks, self._base)
 
-    def _begin_marked(
-        self, block: QTextBlockFormat, marks: "Sequence[Mark]", text: QTextCharFormat
-    ) -> None:
+    def _begin_marked(self, block: QTextBlockFormat, marks: "Sequence[Mark]", text: QTextCharFormat) -> None:
         """Begin a block whose text begins at the left of what is open, with marks before it."""
         write = self._marks.make_room(marks, block, self._left, self._base) if marks else _nothing
         self._canvas.begin_block(block, text)
