@@ -105,6 +105,7 @@ async def test_a_signal_ends_the_app_through_the_staged_shutdown(
     tmp_path: Path, number: signal.Signals
 ) -> None:
     core = FakeCore()
+    inherited = signal.signal(number, signal.default_int_handler)  # the tests may be run by `nohup`
     before = signal.getsignal(number)
     made = desktop(tmp_path, lambda _options: core.open())
     task = await started(made)
@@ -113,6 +114,20 @@ async def test_a_signal_ends_the_app_through_the_staged_shutdown(
     assert await ended(task, made) == 0
     assert core.calls[-2:] == ["state", "closed"]
     assert signal.getsignal(number) is before
+    signal.signal(number, inherited)
+
+
+async def test_who_is_started_to_outlive_the_terminal_does(tmp_path: Path) -> None:
+    core = FakeCore()
+    inherited = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    made = desktop(tmp_path, lambda _options: core.open())
+    task = await started(made)
+    await until(lambda: "open" in core.calls)
+    signal.raise_signal(signal.SIGHUP)
+    assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    made.window.close()
+    assert await ended(task, made) == 0
+    signal.signal(signal.SIGHUP, inherited)
 
 
 async def test_a_store_that_cannot_be_opened_is_said_in_the_window_and_the_app_can_be_quit(

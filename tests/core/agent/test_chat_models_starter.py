@@ -59,7 +59,7 @@ async def test_when_an_answer_has_ended_nothing_of_its_stream_is_still_being_clo
     running: ModelEndpoint, models: ChatModels
 ) -> None:
     before = asyncio.all_tasks()
-    await collect(models, running, [HumanMessage("What is the capital of France?")], options=CALM)
+    await collect(models, running, [HumanMessage("Hi")], options=CALM)
     assert asyncio.all_tasks() <= before
 
 
