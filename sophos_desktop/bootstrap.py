@@ -158,12 +158,19 @@ class Desktop:
     async def _show(self) -> None:
         painted = asyncio.Event()
         self.window.painted.connect(painted.set)
+        self._fit_screen()
         self.window.show()
         try:
             await asyncio.wait_for(painted.wait(), FIRST_PAINT_SECONDS)
         except TimeoutError:
             _LOG.info("the window was not painted within %s s; going on", FIRST_PAINT_SECONDS)
         self.window.painted.disconnect(painted.set)
+
+    def _fit_screen(self) -> None:
+        """A first window is no larger than the screen, which is small where everything on it is enlarged."""
+        window = self.window
+        room = window.screen().availableGeometry().size()
+        window.resize(window.size().boundedTo(room).expandedTo(window.minimumSize()))
 
     async def _hold_core(self) -> None:
         """Open the core, keep it until `_release`, close it: all in one task."""

@@ -12,9 +12,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from sophos_desktop.core.domain.conversation import Message, Role
 from sophos_desktop.foundation.tasks import TaskOwner
 from sophos_desktop.shell.application import prepare_application
-from sophos_desktop.shell.chat.item_kinds import AnswerItem, Item, ToolItem, UserItem
+from sophos_desktop.shell.chat.item_kinds import ToolItem, UserItem
+from sophos_desktop.shell.chat.items import TranscriptItems
 from sophos_desktop.shell.garbage import GuiCollector
 from sophos_desktop.shell.main_window import MainWindow
 from sophos_desktop.shell.transcript.cards.big_result import BigResultWindow
@@ -26,13 +28,19 @@ RESULT_CHARACTERS = 60_000_000
 _REPEATS = 9
 
 
-def items_of_conversation(count: int) -> list[Item]:
-    """The messages that the view alone is measured with."""
-    items: list[Item] = []
-    for message in conversation(count):
-        is_user = message.id.startswith("u")
-        items.append(UserItem(message.id, message.text) if is_user else AnswerItem(message.id, message.text))
-    return items
+def messages_of_conversation(count: int) -> list[Message]:
+    """The messages that the view alone is measured with, as they are stored."""
+    return [
+        Message(message.id, Role.USER if message.id.startswith("u") else Role.ASSISTANT, message.text)
+        for message in conversation(count)
+    ]
+
+
+def open_messages(window: MainWindow, messages: list[Message]) -> None:
+    """Fold them into items, and show these."""
+    folded = TranscriptItems()
+    folded.reset(messages)
+    window.chat.transcript.open_items(folded.items)
 
 
 def measured(figures: Figures, name: str, window: MainWindow, *works: Callable[[], object]) -> None:
@@ -87,8 +95,8 @@ def main() -> None:
     window.show()
     QTest.qWaitForWindowExposed(window)
     window.chat.show_transcript()
-    items = items_of_conversation(10_000)
-    figures: Figures = {"open": timed(lambda: window.chat.transcript.open_items(items))}
+    messages = messages_of_conversation(10_000)
+    figures: Figures = {"open": timed(lambda: open_messages(window, messages))}
     until_idle(window.chat.transcript, [])
     theme = window.theme
     theme.choose("light")

@@ -19,6 +19,7 @@ from sophos_desktop.foundation.paths import resolve_paths
 from sophos_desktop.foundation.tasks import TaskOwner
 from sophos_desktop.shell.application import prepare_application
 from sophos_desktop.shell.facade import Core
+from sophos_desktop.shell.theme.tokens import FIRST_WINDOW
 from sophos_desktop.shell.widgets.banner import Banner
 from tests.support.fake_core import FakeCore
 from tests.support.fake_core_parts import user
@@ -84,6 +85,16 @@ async def test_closing_the_window_saves_drains_and_closes_in_that_order(tmp_path
     assert core.conversations.drafts[handle.conversation_id] == "unsent"
     assert core.runs.active(handle.conversation_id) is None
     assert core.conversations.state["window_geometry"]
+
+
+async def test_the_first_window_fits_a_small_screen(tmp_path: Path) -> None:
+    made = desktop(tmp_path, lambda _options: FakeCore().open())
+    task = await started(made)
+    room = made.window.screen().availableGeometry().size()
+    assert room.width() < FIRST_WINDOW[0]  # else the test says nothing
+    assert made.window.size().boundedTo(room) == made.window.size()
+    made.window.close()
+    assert await ended(task, made) == 0
 
 
 async def test_nothing_can_be_sent_once_the_shutdown_began(tmp_path: Path) -> None:

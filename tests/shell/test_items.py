@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from sophos_desktop.core.domain.conversation import (
     AttachmentRef,
     Message,
@@ -23,6 +25,7 @@ from sophos_desktop.core.domain.events import (
     ToolDecided,
 )
 from sophos_desktop.core.domain.run import LeftFailure
+from sophos_desktop.shell.chat import items as items_module
 from sophos_desktop.shell.chat.item_kinds import (
     AnswerItem,
     ErrorItem,
@@ -32,12 +35,14 @@ from sophos_desktop.shell.chat.item_kinds import (
     UserItem,
 )
 from sophos_desktop.shell.chat.items import TranscriptItems
+from sophos_desktop.shell.chat.run_facts import message_of
 
 CALL = ToolCall("m1:0", "memory", "search", {"query": "orders"})
 ASKING = Message("m1", Role.ASSISTANT, "I look.", tool_calls=(CALL,))
 RESULT = Message("t1", Role.TOOL, "found", tool_call_id="m1:0", tool_status=ToolStatus.OK)
 ANSWER = Message("m2", Role.ASSISTANT, "Here.")
 QUESTION = Message("u1", Role.USER, "Where?")
+MANY = 20_000
 
 
 def test_a_turn_folded_from_events_equals_the_turn_read_from_the_store() -> None:
@@ -351,3 +356,24 @@ def _status(items: TranscriptItems) -> str | None:
     call = items.items[-1]
     assert isinstance(call, ToolItem)
     return call.status
+
+
+@pytest.mark.parametrize("every", [1, 2])
+def test_a_long_conversation_is_read_once_not_once_per_answer(
+    every: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`every` message is an answer, or every second one."""
+    looked_at = 0
+
+    def counted(key: str) -> str:
+        nonlocal looked_at
+        looked_at += 1
+        return message_of(key)
+
+    monkeypatch.setattr(items_module, "message_of", counted)
+    roles = [Role.ASSISTANT if place % every == 0 else Role.USER for place in range(MANY)]
+    items = TranscriptItems()
+    items.reset(Message(f"m{place}", role, "Words") for place, role in enumerate(roles))
+
+    assert len(items.items) == MANY
+    assert looked_at <= 4 * MANY

@@ -49,6 +49,11 @@ class AnswerItem:
     figures: Figures = Figures()
     can_continue: bool = False
 
+    @property
+    def is_stored(self) -> bool:
+        """All of it is in the thread."""
+        return self.state is MessageState.COMPLETE and not self.live
+
 
 @dataclass(frozen=True, slots=True)
 class ResultImage:

@@ -305,14 +305,20 @@ class TranscriptItems:
 
     def _drop_halves(self, whole: str) -> None:
         """An answer is stored: what had arrived of it goes. What stands behind it is of a later one."""
-        keys = list(self._items)
-        place = next((place for place, key in enumerate(keys) if message_of(key) == whole), 0)
-        for key in reversed(keys[:place]):
-            item = self._items[key]
-            if isinstance(item, UserItem):
-                return
-            if isinstance(item, AnswerItem) and item.state is not MessageState.COMPLETE:
-                del self._items[key]
+        halves: list[str] = []
+        is_reached = False
+        for key in reversed(self._items):  # what is stored is near the end, however long the conversation is
+            if message_of(key) == whole:
+                is_reached = True
+                halves.clear()
+            elif is_reached:
+                item = self._items[key]
+                if isinstance(item, UserItem) or (isinstance(item, AnswerItem) and item.is_stored):
+                    break  # a stored answer has dropped what was left before it
+                if isinstance(item, AnswerItem) and item.state is not MessageState.COMPLETE:
+                    halves.append(key)
+        for key in halves:
+            del self._items[key]
 
     def settle(self) -> None:
         """The run is over: nothing grows any more."""

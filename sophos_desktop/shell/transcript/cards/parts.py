@@ -145,7 +145,7 @@ class LinedLabel(QLabel):
 
     def _set_lines(self) -> None:
         line, wraps = role_line(self._role), self.wordWrap()
-        # HTML sets letters at the foot of a line that is higher than they are; one line stands as a plain one.
+        # HTML sets letters at the foot of a line that is higher than they are; a plain line has them amid it.
         low = (max(0, line - QFontMetrics(role_font(self._role)).height()) + 1) // 2 if wraps else 0
         wanted = (self._plain, line, low, wraps)
         if wanted == self._set:
