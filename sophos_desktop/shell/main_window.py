@@ -128,7 +128,8 @@ class MainWindow(QMainWindow):
 
     def _make_menus(self) -> None:
         actions = self.actions_
-        fill_menu_bar(self.menuBar(), actions, self.edit_actions, self._toggle_trace, self.theme)
+        bar, edit = self.menuBar(), self.edit_actions
+        self.menus = fill_menu_bar(bar, actions, edit, self._toggle_trace, self.theme)
         self.panel.add_actions(actions.new_chat, actions.rename, actions.delete)
         self.menu_actions = (*actions, *self.edit_actions.commands, self._toggle_trace)
 

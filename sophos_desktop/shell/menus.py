@@ -1,12 +1,13 @@
 """Which command stands in which menu.
 
-Invariant: every entry has a function; a menu holds no state.
+Invariant: every entry has a function; a menu holds no state. The menus live beside the window, not in it: Qt
+would polish each at every change of theme.
 """
 
 from collections.abc import Sequence
 
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMenuBar
+from PySide6.QtWidgets import QMenuBar, QWidget
 
 from sophos_desktop.shell.actions import Actions
 from sophos_desktop.shell.edit_actions import EditActions
@@ -16,16 +17,18 @@ from sophos_desktop.shell.widgets.floating_menu import FloatingMenu
 
 def fill_menu_bar(
     bar: QMenuBar, actions: Actions, edit: EditActions, toggle_trace: QAction, theme: Theme
-) -> None:
-    """File, Edit, View, Chat, Tools, Help."""
-    export = FloatingMenu("&Export", theme, bar)
+) -> QWidget:
+    """File, Edit, View, Chat, Tools, Help. Gives where they live, for the window to keep."""
+    home = QWidget()
+    home.setObjectName("menus")
+    bar.destroyed.connect(home.deleteLater)
+    add = _Adding(bar, home, theme)
+    export = FloatingMenu("&Export", theme, home)
     export.setObjectName("menuExport")
     export.addActions([actions.export_markdown, actions.export_jsonl])
     export.addSeparator()
     export.addActions([actions.export_all_markdown, actions.export_all_jsonl])
-    _add(
-        theme,
-        bar,
+    add.menu(
         "&File",
         (
             actions.new_chat,
@@ -40,9 +43,7 @@ def fill_menu_bar(
             actions.quit,
         ),
     )
-    edit_menu = _add(
-        theme,
-        bar,
+    edit_menu = add.menu(
         "&Edit",
         (
             edit.undo,
@@ -61,22 +62,27 @@ def fill_menu_bar(
         ),
     )
     edit_menu.aboutToShow.connect(edit.update)
-    zoom = FloatingMenu("&Zoom", theme, bar)
+    zoom = FloatingMenu("&Zoom", theme, home)
     zoom.setObjectName("menuZoom")
     zoom.addActions([actions.zoom_in, actions.zoom_out])
     zoom.addSeparator()
     zoom.addAction(actions.zoom_reset)
-    _add(theme, bar, "&View", (actions.toggle_list, toggle_trace, None, zoom.menuAction()))
-    _add(
-        theme, bar, "&Chat", (actions.resume, actions.stop, None, actions.focus_composer, actions.focus_list)
-    )
-    _add(theme, bar, "&Tools", (actions.servers, actions.permissions, actions.doctor))
-    _add(theme, bar, "&Help", (actions.keyboard, None, actions.about))
+    add.menu("&View", (actions.toggle_list, toggle_trace, None, zoom.menuAction()))
+    add.menu("&Chat", (actions.resume, actions.stop, None, actions.focus_composer, actions.focus_list))
+    add.menu("&Tools", (actions.servers, actions.permissions, actions.doctor))
+    add.menu("&Help", (actions.keyboard, None, actions.about))
+    return home
 
 
-def _add(theme: Theme, bar: QMenuBar, title: str, entries: Sequence[QAction | None]) -> FloatingMenu:
-    menu = FloatingMenu(title, theme, bar, hangs_from_bar=True)
-    menu.setObjectName("menu" + title.replace("&", ""))
-    menu.add_entries(entries)
-    bar.addMenu(menu)
-    return menu
+class _Adding:
+    """Adds menus to a bar."""
+
+    def __init__(self, bar: QMenuBar, home: QWidget, theme: Theme) -> None:
+        self._bar, self._home, self._theme = bar, home, theme
+
+    def menu(self, title: str, entries: Sequence[QAction | None]) -> FloatingMenu:
+        menu = FloatingMenu(title, self._theme, self._home, hangs_from_bar=True)
+        menu.setObjectName("menu" + title.replace("&", ""))
+        menu.add_entries(entries)
+        self._bar.addMenu(menu)
+        return menu

@@ -208,7 +208,9 @@ async def test_the_tab_key_goes_through_the_trace_as_it_is_read() -> None:
 
 async def test_no_two_entries_of_a_menu_share_a_letter_and_no_two_commands_a_key() -> None:
     async with open_window(FakeCore()) as rig:
-        menus = [(menu.objectName(), menu.actions()) for menu in rig.window.findChildren(QMenu)]
+        places = (rig.window, rig.window.menus)
+        found_menus = [menu for place in places for menu in place.findChildren(QMenu)]
+        menus = [(menu.objectName(), menu.actions()) for menu in found_menus]
         menus.append(("the bar", rig.window.menuBar().actions()))
         assert len(menus) > 8
         for name, entries in menus:

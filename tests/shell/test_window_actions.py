@@ -77,7 +77,7 @@ async def test_every_entry_of_the_menus_has_a_name_and_a_function() -> None:
         assert titles == ["&File", "&Edit", "&View", "&Chat", "&Tools", "&Help"]
         entries = [
             action
-            for menu in rig.window.menuBar().findChildren(QMenu)
+            for menu in rig.window.menus.findChildren(QMenu)
             for action in menu.actions()
             if not action.isSeparator() and action.menu() is None
         ]

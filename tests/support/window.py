@@ -58,7 +58,7 @@ class WindowRig:
 
     def find(self, kind: type[_Part], name: str) -> _Part:
         """The part with this object name, folded away or not."""
-        places: list[QWidget] = [self.window]
+        places: list[QWidget] = [self.window, self.window.menus]
         for place in places:  # grows as it goes: a part that is folded away may hold another
             part = place.findChild(kind, name)
             if part is not None:

@@ -73,10 +73,10 @@ class TraceTree(QTreeView):
         model.rowsInserted.connect(self._on_rows_inserted)
         model.grew.connect(self._on_grew)
         self.verticalScrollBar().actionTriggered.connect(lambda _action: self._note_place())
+        theme.sizes_changed.connect(self._fit_times)
         theme.changed.connect(self._on_theme_changed)
 
     def _on_theme_changed(self) -> None:
-        self._fit_times()
         self.scheduleDelayedItemsLayout()  # rows may be higher now
         self.viewport().update()
 

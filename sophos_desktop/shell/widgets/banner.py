@@ -205,7 +205,16 @@ class Banner(Foldaway):
         self.hide()
         self.closed.emit()
 
+    def unfold(self) -> None:
+        """As a Foldaway; the icon follows the theme only while it is shown."""
+        super().unfold()
+        self._paint_icon()
+
     def _on_theme_changed(self) -> None:
+        if not self.isHidden():
+            self._paint_icon()
+
+    def _paint_icon(self) -> None:
         colour = getattr(self._theme.tokens, _TONE_COLOURS[self._tone])
         pixmap = shape_pixmap(self._shape, mark_size(MEASURES.banner_icon), colour, self.devicePixelRatioF())
         self._icon.setPixmap(pixmap)

@@ -41,7 +41,8 @@ class StatusItem(QWidget):
         self.row.setSpacing(6)
         self.row.addWidget(self._icon)
         self.row.addWidget(self._words)
-        theme.changed.connect(self._on_theme_changed)
+        theme.changed.connect(self._paint_icon)
+        theme.sizes_changed.connect(self._take_font)
 
     @property
     def is_short(self) -> bool:
@@ -113,9 +114,8 @@ class StatusItem(QWidget):
             self._has_room = has_room
             super().setVisible(self._is_wanted and has_room)
 
-    def _on_theme_changed(self) -> None:
+    def _take_font(self) -> None:
         self._words.setFont(role_font(TYPE.small))
-        self._paint_icon()
 
     def _write(self) -> None:
         self._words.setText(self._short if self._is_short else self._full)

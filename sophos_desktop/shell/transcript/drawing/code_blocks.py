@@ -6,6 +6,7 @@ of colouring lie a few lines, whatever the code is.
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
@@ -80,6 +81,7 @@ def write_code(canvas: Canvas, box: CodeBox, *, wraps: bool, begun: int = 0) -> 
     canvas.keep_below(style.code_bottom + 1 if box.is_last else 0)
 
 
+@lru_cache(maxsize=128)  # asked at each drawing of a block, and looked for among hundreds
 def language_name(word: str) -> str:
     """What to call a language: "Python" for `py`; the word itself if nobody knows it."""
     from pygments.lexers import find_lexer_class_by_name
