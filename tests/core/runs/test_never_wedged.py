@@ -201,7 +201,7 @@ async def test_a_thread_whose_older_rows_are_gone_is_reported_and_never_read_as_
             with pytest.raises(SophosError) as caught:
                 await refused
             assert caught.value.code is ErrorCode.THREAD_UNREADABLE
-            assert "is not in the file" in caught.value.title
+            assert "is not in the file" in caught.value.details
         (threads,) = [check for check in await core.doctor.examine() if check.id == "threads"]
         assert not threads.ok
 
