@@ -16,6 +16,7 @@ from sophos_desktop.shell.transcript.markdown.shapes import PLAIN, Block, Shape
 PARAGRAPH_LIMIT = 3_000  # characters, with what the marks among them cost
 LINE_LIMIT = 4_000  # characters of one line of code
 LONG_LINE = 2_048  # a longer line is read by its beginning
+_DEAR_LINE = 6_000  # and so is one whose beginning costs more than that, where no row of a table is expected
 _DEFINITIONS_LIMIT = 600  # characters of link definitions: the parser reads n of them in n² time
 _DEAR_CHARACTERS = 3_000  # in a slice: of segments that must be parsed before others can be shown
 _LINES_BETWEEN_LOOKS = 32
@@ -120,8 +121,8 @@ class Splitter(BlockScanner):
         if self._in_line:
             return self._read_on()
         end, following = self._line_end(self._scan)
-        if end - self._scan >= LONG_LINE:
-            self._begin_long_line()
+        if (beginning := self._long_beginning(end)) is not None:
+            self._begin_long_line(beginning)
             return True
         if following < 0:
             if not self._finished:
@@ -159,10 +160,18 @@ class Splitter(BlockScanner):
             is_half = False
         return self._base + match.start(), -1 if is_half else self._base + match.end()
 
-    def _begin_long_line(self) -> None:
-        self.line_start, self.next_line = self._scan, self._scan + LONG_LINE
-        beginning = self._buffer[self._scan - self._base : self._scan - self._base + LONG_LINE]
-        self._scan += LONG_LINE
+    def _long_beginning(self, end: int) -> str | None:
+        """The part by which the line that ends at `end`, as far as it is here, is read; None: by all of it."""
+        text = self.source(self._scan, min(end, self._scan + LONG_LINE))
+        if self.block in (Block.PARAGRAPH, Block.NONE):
+            cheap = text[: affordable(text, _DEAR_LINE)]
+            if len(cheap) < len(text):
+                return cheap
+        return text if len(text) == LONG_LINE else None
+
+    def _begin_long_line(self, beginning: str) -> None:
+        self.line_start, self.next_line = self._scan, self._scan + len(beginning)
+        self._scan = self.next_line
         self._in_line = True
         self._take_in(beginning, is_long=True)
 
