@@ -19,10 +19,11 @@ from sophos_desktop.core.domain.errors import ErrorCode
 from sophos_desktop.core.domain.run import RunStatus
 from sophos_desktop.core.domain.specs import ServerState, ServerStatus, ToolAnnotations, ToolSpec
 from sophos_desktop.core.domain.trust import Trust
+from sophos_desktop.shell.trace.details import TraceDetails
 from sophos_desktop.shell.trace.details_parts import ElidedTitle
 from sophos_desktop.shell.trace.facts import run_telling
 from sophos_desktop.shell.trace.nodes import Run
-from sophos_desktop.shell.trace.telling import clock_time
+from sophos_desktop.shell.trace.telling import Telling, clock_time
 from sophos_desktop.shell.trace.trace_tree import TraceTree
 from sophos_desktop.shell.transcript.cards.parts import LinkButton
 from sophos_desktop.shell.transcript.cards.tool_card import ToolCard
@@ -300,3 +301,16 @@ async def test_a_long_name_is_cut_at_its_end_and_told_whole() -> None:
         assert title.toolTip() == tool
         assert title.geometry().right() < beside.geometry().left()
         rig.window.theme.reset_zoom()
+
+
+async def test_the_sentence_of_a_call_keeps_clear_of_the_card_below_it() -> None:
+    async with open_window(core_with(*done_call({"names": ["orders.csv"]}))) as rig:
+        await open_old(rig, "look")
+        details = rig.find(QWidget, "traceDetails")
+        assert isinstance(details, TraceDetails)
+        details.show_telling(Telling("look", sentence="The server died. " * 6, texts=("{}",)))
+        await until(lambda: rig.find(QWidget, "traceSentence").isVisible())
+        sentence, body = rig.find(QWidget, "traceSentence"), rig.find(QPlainTextEdit, "traceBody")
+        page = rig.find(QWidget, "traceDetailsPage")
+        await until(lambda: body.mapTo(page, QPoint()).y() > sentence.geometry().bottom())
+        assert body.mapTo(page, QPoint()).y() - sentence.geometry().bottom() - 1 == 8

@@ -1,5 +1,6 @@
 """What has to fit where there is little room: titles of errors, addresses of images, names in heads."""
 
+import pytest
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QLabel
 
@@ -27,6 +28,29 @@ def test_the_title_of_an_error_takes_the_room_that_there_is_and_shows_no_backtic
         lines = title.height() / QFontMetricsF(title.font()).lineSpacing()
         assert lines < 3.5
         assert code.geometry().right() <= card.action_button.geometry().left()
+
+
+@pytest.mark.parametrize("width", [360, 520, 720, 1000])
+@pytest.mark.parametrize(
+    "words",
+    ["Busy", "The step limit was reached", "The model “gpt-oss:20b” answers 500 again and again", TITLE],
+)
+def test_the_code_of_an_error_stands_right_behind_its_title_or_below_it(words: str, width: int) -> None:
+    with cards_shown(
+        [card_of("e", ErrorFacts(words, "Wait.", "ENGINE_FAILED", "Again", "a"))], width=width
+    ) as rig:
+        card = rig.view.card(0)
+        assert isinstance(card, ErrorCard)
+        title, code, remedy = (label.geometry() for label in card.findChildren(QLabel) if label.text())
+        one_line = QFontMetricsF(card.findChildren(QLabel)[0].font()).horizontalAdvance(words)
+        room = remedy.width()
+        if one_line + 9 + code.width() <= room:
+            assert (code.top(), title.height()) == (title.top(), 20)
+            assert 8 <= code.left() - title.left() - one_line <= 10
+        else:
+            assert (code.left(), code.top()) == (title.left(), title.bottom() + 1)
+        assert remedy.top() >= max(title.bottom(), code.bottom())
+        assert code.right() < card.action_button.geometry().left()
 
 
 def test_the_address_of_an_image_ends_before_the_button() -> None:

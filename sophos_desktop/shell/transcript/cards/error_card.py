@@ -15,6 +15,7 @@ from sophos_desktop.shell.theme.fonts import code_font
 from sophos_desktop.shell.theme.icons import Mark
 from sophos_desktop.shell.theme.type_scale import TYPE, TypeRole
 from sophos_desktop.shell.transcript.cards.parts import MarkView, Rounded, Words, on_click
+from sophos_desktop.shell.transcript.cards.title_row import TitleRow
 from sophos_desktop.shell.transcript.model.transcript_model import TranscriptMessage
 from sophos_desktop.shell.transcript.text.drawable_text import drawable_code
 from sophos_desktop.shell.widgets.words import breakable
@@ -22,7 +23,6 @@ from sophos_desktop.shell.widgets.words import breakable
 _CODE = TypeRole(TYPE.badge.size, TYPE.badge.line, is_code=True)
 _ICON = 18
 _CODE_WORDS = re.compile(r"`([^`\n]+)`")
-_LONG = 40  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +67,9 @@ class ErrorCard(Rounded):
         on_click(self._button, lambda: self.acted.emit(self._facts.action_name))
         for label in (self._title, self._remedy):
             label.setWordWrap(True)
-        self._head = QHBoxLayout()
-        self._head.setSpacing(8)
-        self._head.addWidget(self._title)
-        self._head.addWidget(self._code)
         words = QVBoxLayout()
         words.setSpacing(0)
-        words.addLayout(self._head)
+        words.addLayout(TitleRow(self._title, self._code))
         words.addWidget(self._remedy)
         row = QHBoxLayout(self)
         row.setContentsMargins(17, 13, 13, 13)  # the line is in them
@@ -92,13 +88,7 @@ class ErrorCard(Rounded):
         """What it says."""
         self._facts = facts
         title, remedy = _in_words(facts.title), _in_words(facts.remedy)
-        is_long = len(title) > _LONG
         self._title.setText(breakable(drawable_code(title)))
-        self._title.setWordWrap(is_long)
-        # A title that wraps asks for less than there is, and would leave the rest to the code.
-        self._head.setStretch(0, 1 if is_long else 0)
-        self._head.setStretch(1, 0 if is_long else 1)
-        self._head.setAlignment(self._code, Qt.AlignmentFlag.AlignTop if is_long else Qt.AlignmentFlag(0))
         self._code.setText(facts.code)
         self._code.setVisible(bool(facts.code))
         self._remedy.setText(breakable(drawable_code(remedy)))

@@ -161,7 +161,7 @@ class Splitter(BlockScanner):
         return self._base + match.start(), -1 if is_half else self._base + match.end()
 
     def _long_beginning(self, end: int) -> str | None:
-        """The part by which the line that ends at `end`, as far as it is here, is read; None: by all of it."""
+        """The part by which the line that ends at `end`, as far as it is here, is read; None: all of it."""
         text = self.source(self._scan, min(end, self._scan + LONG_LINE))
         if self.block in (Block.PARAGRAPH, Block.NONE):
             cheap = text[: affordable(text, _DEAR_LINE)]
