@@ -159,7 +159,7 @@ def test_a_failure_whose_next_message_never_arrived_stands_below_its_own_questio
     assert [item.key for item in items.items] == ["u1", "r1/failed"]
 
 
-def test_what_recovery_said_is_told_in_the_past_once_the_run_went_on_or_another_came() -> None:
+def test_what_recovery_said_is_left_to_the_banner_until_the_run_went_on_or_another_came() -> None:
     told = RunEvent("r1", 5, "", Recovered("it was interrupted and can be resumed: 1 call is uncertain"))
     again = RunEvent("r1", 6, "", RunStarted("c", "resume", None, None))
 
@@ -170,11 +170,8 @@ def test_what_recovery_said_is_told_in_the_past_once_the_run_went_on_or_another_
     items.reset([QUESTION])
     items.end_with(None, can_continue=True, run_id="r1")
     items.facts.read("r1", [told.to_json()])
-    now, past = (
-        "It was interrupted and can be resumed: 1 call is uncertain",
-        "It was interrupted: 1 call was uncertain",
-    )
-    assert texts(items) == [now]
+    past = "It was interrupted: 1 call was uncertain"
+    assert texts(items) == []
     items.take(RunEvent("r2", 1, "", RunStarted("c", "resume", None, None)))
     assert texts(items) == [past]
     items = TranscriptItems()

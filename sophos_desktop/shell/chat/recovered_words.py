@@ -3,8 +3,9 @@
 Invariant: pure, no Qt; what is not known here stays as the core told it, with a capital.
 """
 
+_RESUMABLE = "it was interrupted and can be resumed"
 _PAST = (
-    ("it was interrupted and can be resumed", "it was interrupted"),
+    (_RESUMABLE, "it was interrupted"),
     ("it waits for your decision", "it waited for your decision"),
     ("everything is decided; it can be resumed", "everything was decided"),
     ("your message was not sent; it is in the composer again", "your message was not sent"),
@@ -23,3 +24,8 @@ def recovered_words(what: str, *, is_past: bool) -> str:
         for now, then in _PAST:
             what = what.replace(now, then)
     return what[:1].upper() + what[1:]
+
+
+def is_said_by_banner(what: str) -> bool:
+    """Whether the banner that offers Resume says the same, as long as it can be resumed."""
+    return what.startswith(_RESUMABLE)

@@ -20,7 +20,7 @@ from sophos_desktop.core.domain.events import (
     event_from_json,
 )
 from sophos_desktop.shell.chat.item_kinds import Figures, NoticeItem, NoticeTone
-from sophos_desktop.shell.chat.recovered_words import recovered_words
+from sophos_desktop.shell.chat.recovered_words import is_said_by_banner, recovered_words
 
 _TONES = {"ANSWER_CUT": NoticeTone.CUT}
 _NO_FIGURES = Figures()
@@ -80,14 +80,18 @@ class RunFacts:
     @property
     def notices(self) -> list[PlacedNotice]:
         """All notices, those of a run in their order; what recovery said is in the past once its run went on
-        or is not `latest_run` any more."""
+        or is not `latest_run` any more. Until then the resume banner says what it says of an interruption."""
+        shown = dict(self._notices)
         for key, what in self._recovered.items():
             run_id, _, number = key.rpartition("/")
             is_past = int(number) < self._begun.get(run_id, 0) or self.latest_run not in (None, run_id)
+            if not is_past and is_said_by_banner(what):
+                del shown[key]
+                continue
             words, placed = recovered_words(what, is_past=is_past), self._notices[key]
             if words != placed.item.text:
                 placed.item = replace(placed.item, text=words)
-        return list(self._notices.values())
+        return list(shown.values())
 
     def is_known(self, run_id: str) -> bool:
         """True if the run's events were told from the first on."""
