@@ -275,3 +275,104 @@ def test_growing_costs_the_same_however_much_is_there(transcript: Transcript) ->
         growing = replace(growing, text="x" * length)
         assert transcript.grow(growing)
     assert touched == [2_000] * 38
+
+
+def top_of_view(transcript: Transcript) -> list[tuple[str, int, int]]:
+    model = transcript.model
+    return [(model.message(one.message).id, one.part, one.top) for one in transcript.transcript_layout.placed]
+
+
+def first_character(transcript: Transcript) -> int:
+    """Of the first message's text, in its source: the words there are all plain."""
+    geometry, top = transcript.geometry_of_text, transcript.transcript_layout.placed[0]
+    part = geometry.text_part(top)
+    assert part is not None
+    return part.drawn.segment.start + geometry.first_visible(part).character
+
+
+def test_a_conversation_that_is_opened_again_is_where_it_was_left(transcript: Transcript) -> None:
+    first = questions(30)
+    second: list[Item] = [UserItem("o", "Another"), AnswerItem("p", "text " * 4_000)]
+    transcript.open_items(first, "one")
+    transcript.verticalScrollBar().setValue(617)
+    settle()
+    before, picture = top_of_view(transcript), on_screen(transcript)
+    transcript.open_items(second, "two")
+    settle()
+    assert transcript.transcript_layout.follows_end
+    transcript.verticalScrollBar().setValue(333)
+    settle()
+    there = top_of_view(transcript)
+    transcript.open_items([*first, UserItem("late", "came meanwhile")], "one")
+    settle()
+    assert top_of_view(transcript) == before
+    assert is_same_picture(on_screen(transcript), picture)
+    transcript.open_items([], None)
+    transcript.open_items(second, "two")
+    settle()
+    assert top_of_view(transcript) == there
+
+
+def test_who_was_at_the_end_of_a_conversation_comes_back_to_its_end(transcript: Transcript) -> None:
+    transcript.open_items(questions(30), "one")
+    transcript.open_items([UserItem("u", "short")], "two")
+    transcript.open_items([*questions(30), UserItem("late", "came meanwhile")], "one")
+    settle()
+    assert transcript.transcript_layout.follows_end
+    assert transcript.is_at_end
+
+
+def test_the_place_is_the_same_text_if_the_window_has_another_width_by_then(transcript: Transcript) -> None:
+    words = " ".join(f"word{number}" for number in range(4_000))
+    transcript.open_items([AnswerItem("a", words)], "one")
+    transcript.verticalScrollBar().setValue(2_000)
+    settle()
+    place = first_character(transcript)
+    transcript.open_items([UserItem("u", "short")], "two")
+    transcript.resize(480, transcript.height())
+    transcript.open_items([AnswerItem("a", words)], "one")
+    settle()
+    back = first_character(transcript)
+    assert place > 1_000
+    assert abs(back - place) < 90, "a line"
+
+
+def test_what_was_opened_in_a_card_is_open_again_when_its_conversation_is(transcript: Transcript) -> None:
+    transcript.open_items([CALL], "one")
+    settle()
+    card = transcript.card(0)
+    assert isinstance(card, ToolCard)
+    card.heads[0].click()
+    settle()
+    assert card.parts(CALL.key)
+    transcript.open_items([replace(CALL, key="other:0")], "two")
+    settle()
+    closed = transcript.card(0)
+    assert isinstance(closed, ToolCard)
+    assert not closed.parts("other:0")
+    opened: list[str] = []
+    transcript.opened.connect(opened.append)
+    transcript.open_items([CALL], "one")
+    settle()
+    again = transcript.card(0)
+    assert isinstance(again, ToolCard)
+    assert again.parts(CALL.key)
+    assert opened == [CALL.key], "what only the store knows of it is read"
+
+
+def test_the_pill_does_not_count_what_came_in_another_conversation(
+    transcript: Transcript,
+) -> None:
+    growing = AnswerItem("a", "word " * 2_000, live=True)
+    transcript.open_items([*questions(30), growing], "one")
+    transcript.verticalScrollBar().setValue(100)
+    settle()
+    transcript.grow(replace(growing, text="word " * 4_000))
+    settle()
+    assert "new line" in transcript.pill.accessibleName()
+    transcript.open_items(questions(30), "two")
+    settle()
+    transcript.verticalScrollBar().setValue(100)
+    settle()
+    assert transcript.pill.is_wanted
+    assert "new line" not in transcript.pill.accessibleName()

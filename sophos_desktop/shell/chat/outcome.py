@@ -20,13 +20,16 @@ def show_stored(
     *,
     is_new: bool,
 ) -> bool:
-    """Show it, from its end if it `is_new` on the screen; gives whether there is something to resume.
+    """Show it, where it was left if it `is_new` on the screen; gives whether there is something to resume.
     `asked`: the questions that are open."""
     items.reset(stored.messages)
     items.show_failures(stored.failures)
     items.ask({question.tool_call_id: question.why for question in asked})
     is_resumable = _show_outcome(view, items, stored, is_waiting=bool(asked))
-    (view.transcript.open_items if is_new else view.transcript.show_items)(items.items)
+    if is_new:
+        view.transcript.open_items(items.items, stored.conversation.id)
+    else:
+        view.transcript.show_items(items.items)
     if items.items:
         view.show_transcript()
     else:

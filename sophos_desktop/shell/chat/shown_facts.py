@@ -87,19 +87,23 @@ class ShownFacts(QObject):
             self._timer.start()
 
     def _on_opened(self, key: str) -> None:
+        self._look_at(self._open_conversation())
         self._opened.add(key)
         self._look_soon()
 
     def _look(self) -> None:
         conversation_id, core = self._open_conversation(), self._core()
-        if conversation_id != self._conversation_id:
-            self._conversation_id = conversation_id
-            for known in (self._tried, self._opened, self._images, self._let_go):
-                known.clear()
+        self._look_at(conversation_id)
         self._try_again()
         if core is not None and conversation_id is not None and not self._is_reading and self._wanted():
             self._is_reading = True
             self._owner.spawn(self._read(core, conversation_id), "read what is shown")
+
+    def _look_at(self, conversation_id: str | None) -> None:
+        if conversation_id != self._conversation_id:
+            self._conversation_id = conversation_id
+            for known in (self._tried, self._opened, self._images, self._let_go):
+                known.clear()
 
     def _try_again(self) -> None:
         """What was let go of and is out of the view may be read again, once it is seen again."""

@@ -14,6 +14,7 @@ from sophos_desktop.shell.chat.cards.questions import Questions
 from sophos_desktop.shell.chat.cards.waiting_pill import WaitingPill
 from sophos_desktop.shell.chat.end_room import EndRoom, Room, RoomCard
 from sophos_desktop.shell.chat.item_kinds import AnswerItem, Item
+from sophos_desktop.shell.chat.left_reading import LeftReading
 from sophos_desktop.shell.chat.shown_rows import ShownRows
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.transcript.cards.big_result import BigResultWindow
@@ -79,6 +80,7 @@ class Transcript(TranscriptView):
         self.set_model(model)
         self.rows = ShownRows(model)
         self._states = _CallStates(self.opened.emit)
+        self._reading = LeftReading()
         self.questions = Questions(theme, self, now)
         self._waiting_pill = WaitingPill(self.viewport(), theme)
         self._waiting_pill.clicked.connect(lambda: self.questions.go_to_first())
@@ -116,12 +118,16 @@ class Transcript(TranscriptView):
                 return True
         return super().eventFilter(watched, event)
 
-    def open_items(self, items: Sequence[Item]) -> None:
-        """Show another conversation, from its end."""
-        self._states.clear()
+    def open_items(self, items: Sequence[Item], conversation_id: str | None = None) -> None:
+        """Show another conversation: where it was left, or from its end."""
+        place = self._reading.exchange(conversation_id, self.reading_place(), self._states)
         if self._room is not None:
             self._room.forget()
         self.rows.open(items)
+        if place is not None:
+            self.go_back(place)
+        for key in self._states.opened:
+            self.opened.emit(key)
 
     def show_items(self, items: Sequence[Item]) -> None:
         """Show the conversation as it is now; touches only what changed."""

@@ -20,6 +20,7 @@ class News:
         self._layout = layout
         self._left_at: tuple[int, int] | None = None  # the last message then, the height from it on
         self._has_come = False
+        self._told = 0
         self.lines = 0
 
     def watch(self, model: TranscriptModel) -> None:
@@ -41,8 +42,7 @@ class News:
         self.lines = 0
 
     def look(self, *, is_at_end: bool) -> bool:
-        """Count again; True if the number changed."""
-        before = self.lines
+        """Count again; True if the number is not the one that was told last."""
         if is_at_end or not len(self._layout.model):
             self.forget()
         elif self._left_at is None or not self._has_come:
@@ -53,7 +53,8 @@ class News:
             message, height = self._left_at
             line = self._layout.documents.style.reading_line
             self.lines = max(0, self._height_from(message) - height) // line
-        return self.lines != before
+        was, self._told = self._told, self.lines
+        return self.lines != was
 
     @property
     def _end(self) -> int:

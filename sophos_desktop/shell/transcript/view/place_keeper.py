@@ -7,7 +7,7 @@ read at last, an open block that turns out to be another one, a definition that 
 
 from bisect import bisect_right
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtGui import QTextDocument
 
@@ -19,6 +19,17 @@ from sophos_desktop.shell.transcript.view.layout import TranscriptLayout
 from sophos_desktop.shell.transcript.view.rows import PartKind
 
 _LINE_ENDS = {0x2028: "\n", 0x2029: "\n"}
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingPlace:
+    """Where a reader is in a conversation that may be shown again: the first message in the view, by its id,
+    the part of it, where that part's slot begins, and the character at the top if there is text."""
+
+    message_id: str
+    part: int
+    y: int
+    text: "_Kept | None"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +57,32 @@ class PlaceKeeper:
     def forget(self) -> None:
         """The reader has moved."""
         self._kept = self._noted = None
+
+    # Another conversation, and back.
+
+    def here(self) -> ReadingPlace | None:
+        """Where the reader is; None at the end, which is followed."""
+        layout = self._layout
+        if layout.follows_end or layout.is_at_end or not layout.placed:
+            return None
+        first, anchor = layout.placed[0], layout.anchor
+        self.forget()
+        self.keep()
+        kept, self._kept = self._kept, None
+        is_of_first = kept is not None and kept.key == first.key
+        message_id = layout.model.message(anchor.message).id
+        return ReadingPlace(message_id, anchor.part, anchor.y, kept if is_of_first else None)
+
+    def go_back(self, place: ReadingPlace) -> None:
+        """Go where the reader was, if what was read there is still there."""
+        layout = self._layout
+        message = layout.model.index_of(place.message_id)
+        if message is None:
+            return
+        last = max(0, len(layout.rows.row(message).measured) - 1)
+        layout.go_to(message, min(place.part, last), place.y)
+        if place.text is not None:
+            self._put_back(replace(place.text, key=layout.model.key(message)))
 
     # Other widths and fonts.
 

@@ -18,6 +18,7 @@ from sophos_desktop.shell.transcript.model.transcript_model import TranscriptMod
 from sophos_desktop.shell.transcript.view.bounded_images import BoundedImages, ImageProvider
 from sophos_desktop.shell.transcript.view.card_host import CardFactory, CardHost, CardKey
 from sophos_desktop.shell.transcript.view.caret import WritingCaret
+from sophos_desktop.shell.transcript.view.column_fit import ColumnFit
 from sophos_desktop.shell.transcript.view.damage import Damage
 from sophos_desktop.shell.transcript.view.exposure import Exposure
 from sophos_desktop.shell.transcript.view.geometry import Geometry
@@ -27,17 +28,15 @@ from sophos_desktop.shell.transcript.view.layout import TranscriptLayout
 from sophos_desktop.shell.transcript.view.marking import Marking
 from sophos_desktop.shell.transcript.view.model_watch import ModelWatch
 from sophos_desktop.shell.transcript.view.news import News
-from sophos_desktop.shell.transcript.view.place_keeper import PlaceKeeper
+from sophos_desktop.shell.transcript.view.place_keeper import PlaceKeeper, ReadingPlace
 from sophos_desktop.shell.transcript.view.pointer import MouseHandler, Pointer
+from sophos_desktop.shell.transcript.view.reading_keys import LINE_PIXELS, Move, page_pixels, reading_move
 from sophos_desktop.shell.transcript.view.rows import PartKind
 from sophos_desktop.shell.transcript.view.sideways import Sideways
 from sophos_desktop.shell.transcript.view.spare_time import SpareTime
 
 _WHEEL_PIXELS = 72  # a notch
 _WHEEL_NOTCH = 120
-_LINE_PIXELS = 48
-_KEPT_OF_PAGE = 48
-_NARROW_BUBBLE = 440
 
 
 class TranscriptView(QAbstractScrollArea):
@@ -162,6 +161,15 @@ class TranscriptView(QAbstractScrollArea):
         self._layout.set_model(self._watch.model)
         self._news.forget()
         self._damage.forget()
+        self.refresh()
+
+    def reading_place(self) -> ReadingPlace | None:
+        """Where the reader is, to come back to; None while the end is followed or in the view."""
+        return self._place.here()
+
+    def go_back(self, place: ReadingPlace) -> None:
+        """Show the place again; the end if what was there is gone."""
+        self._place.go_back(place)
         self.refresh()
 
     def set_looks(self, looks: Looks) -> None:
@@ -299,8 +307,8 @@ class TranscriptView(QAbstractScrollArea):
         if bar.isSliderDown():
             return  # the reader holds it: what is known better now waits
         self._is_syncing = True
-        bar.setPageStep(max(1, self.viewport().height() - _KEPT_OF_PAGE))
-        bar.setSingleStep(_LINE_PIXELS)
+        bar.setPageStep(max(1, page_pixels(self.viewport().height())))
+        bar.setSingleStep(LINE_PIXELS)
         bar.setRange(0, self._layout.greatest_value)
         bar.setValue(self._layout.value)
         self._is_syncing = False
@@ -345,16 +353,12 @@ class TranscriptView(QAbstractScrollArea):
         self.refresh()
 
     def _fit_width(self) -> None:
-        looks, measures = self._looks, self._looks.tokens.measures
-        width = self.viewport().width()
-        whole = looks.scaled(measures.column_width)
-        column = max(200, min(whole, width - measures.column_margin))
-        bubble = looks.scaled(measures.bubble_width) if column == whole else looks.scaled(_NARROW_BUBBLE)
-        self._geometry.column_left = (width - column) // 2
-        self._geometry.lift = looks.scaled(2)
-        if column != self._layout.documents.column:
+        fit = ColumnFit.of(self._looks, self.viewport().width())
+        self._geometry.column_left = fit.left
+        self._geometry.lift = self._looks.scaled(2)
+        if fit.column != self._layout.documents.column:
             self._place.keep()
-        if self._layout.documents.set_widths(column, min(bubble, column)):
+        if self._layout.documents.set_widths(fit.column, fit.bubble):
             self._sideways.clear()
             self._layout.rows.remeasure_all()
             self._place.restore()
@@ -381,20 +385,12 @@ class TranscriptView(QAbstractScrollArea):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Arrows, pages, beginning and end."""
-        page = self.viewport().height() - _KEPT_OF_PAGE
-        steps = {
-            Qt.Key.Key_Up: -_LINE_PIXELS,
-            Qt.Key.Key_Down: _LINE_PIXELS,
-            Qt.Key.Key_PageUp: -page,
-            Qt.Key.Key_PageDown: page,
-            Qt.Key.Key_Space: page,
-        }
-        key = Qt.Key(event.key())
-        if key == Qt.Key.Key_Home and len(self.model):
+        move = reading_move(Qt.Key(event.key()), self.viewport().height())
+        if move is Move.TO_BEGINNING and len(self.model):
             self.scroll_to_message(0)
-        elif key == Qt.Key.Key_End:
+        elif move is Move.TO_END:
             self.jump_to_latest()
-        elif key in steps:
-            self.scroll_by(steps[key])
+        elif isinstance(move, int):
+            self.scroll_by(move)
         else:
             event.ignore()
