@@ -26,7 +26,10 @@ _MARKS: Final = {
     "zoom_out": Mark.MINUS,
     "resume": Mark.RESUME,
     "stop": Mark.STOPPED,
+    "attach": Mark.ATTACH,
+    "choose_model": Mark.MODEL,
     "focus_composer": Mark.WRITING,
+    "focus_trace": Mark.STEPS,
     "servers": Mark.SERVERS,
     "permissions": Mark.SECRET,
     "doctor": Mark.DONE,
@@ -58,8 +61,8 @@ class Actions:
         self.delete = self._make("actionDelete", "&Delete…", "Del", _Key.Delete)
         self.export_markdown = self._make("actionExportMarkdown", "As &Markdown…", "Ctrl+Shift+E")
         self.export_jsonl = self._make("actionExportJsonl", "Checkpoints as &JSONL…", "Ctrl+Alt+E")
-        self.export_all_markdown = self._make("actionExportAllMarkdown", "All as Markdown…", "")
-        self.export_all_jsonl = self._make("actionExportAllJsonl", "All Checkpoints as JSONL…", "")
+        self.export_all_markdown = self._make("actionExportAllMarkdown", "&All as Markdown…", "")
+        self.export_all_jsonl = self._make("actionExportAllJsonl", "All &Checkpoints as JSONL…", "")
         self.settings = self._make("actionSettings", "&Settings…", "Ctrl+,", _Key.Preferences)
         self.data_folder = self._make("actionOpenDataFolder", "&Open Data Folder", "")
         self.quit = self._make("actionQuit", "&Quit", "Ctrl+Q", _Key.Quit)
@@ -71,8 +74,11 @@ class Actions:
         self.zoom_in.setShortcuts([*self.zoom_in.shortcuts(), QKeySequence("Ctrl+=")])
         self.resume = self._make("actionResume", "&Resume", "Ctrl+R")
         self.stop = self._make("actionStop", "&Stop", "Esc", _Key.Cancel)
+        self.attach = self._make("actionAttach", "&Attach Files…", "Ctrl+Shift+A")
+        self.choose_model = self._make("actionChooseModel", "Choose Mo&del…", "Ctrl+Shift+M")
         self.focus_list = self._make("actionFocusList", "Go to &List", "Ctrl+L")
         self.focus_composer = self._make("actionFocusComposer", "Go to &Message", "Ctrl+M")
+        self.focus_trace = self._make("actionFocusTrace", "Go to &Trace", "Ctrl+J")
         self.servers = self._make("actionServers", "Tool &Servers…", "Ctrl+T")
         self.permissions = self._make("actionToolPermissions", "Tool &Permissions…", "")
         self.doctor = self._make("actionDoctor", "&Check the Installation…", "")
@@ -112,7 +118,8 @@ class Actions:
         """Enable what can be done."""
         has_conversation = state.is_open and state.has_conversation
         tools = (self.servers, self.permissions, self.doctor)
-        for action in (self.new_chat, self.settings, self.data_folder, *tools):
+        beside_message = (self.attach, self.choose_model)
+        for action in (self.new_chat, self.settings, self.data_folder, *beside_message, *tools):
             action.setEnabled(state.is_open)
         self.rename.setEnabled(has_conversation)
         self.delete.setEnabled(has_conversation and state.is_idle)

@@ -10,7 +10,6 @@ from PySide6.QtGui import QCloseEvent, QDesktopServices, QPaintEvent, QResizeEve
 from PySide6.QtWidgets import QApplication, QMainWindow, QSplitter, QWidget
 
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
-from sophos_desktop.core.domain.exports import ExportFormat
 from sophos_desktop.foundation.clock import Clock, SystemClock
 from sophos_desktop.foundation.tasks import TaskOwner
 from sophos_desktop.shell.actions import Actions, ActionState
@@ -38,7 +37,7 @@ from sophos_desktop.shell.trace.feed import TraceFeed
 from sophos_desktop.shell.trace.saving import TraceSaving
 from sophos_desktop.shell.trace.trace_model import TraceModel
 from sophos_desktop.shell.trace.transcript_places import show_place
-from sophos_desktop.shell.widgets.ask import Question
+from sophos_desktop.shell.window_commands import WindowCommands
 from sophos_desktop.shell.window_layout import WindowLayout
 
 _NAME = "Sophos Desktop"
@@ -90,6 +89,7 @@ class MainWindow(QMainWindow):
         self._lay_out()
         self.layout_ = WindowLayout(self, self._splitter, self.panel, self.dock, self.theme)
         self._make_menus()
+        self.commands = WindowCommands(self)
         self._connect()
         self.chat.composer.setFocus()
 
@@ -134,39 +134,16 @@ class MainWindow(QMainWindow):
         self.menu_actions = (*actions, *self.edit_actions.commands, self._toggle_trace)
 
     def _connect(self) -> None:
-        actions, presenter = self.actions_, self.presenter
-        actions.new_chat.triggered.connect(self._on_new_chat)
-        actions.rename.triggered.connect(lambda: self.panel.rename_selected())
-        actions.delete.triggered.connect(self._on_delete)
-        actions.quit.triggered.connect(lambda: self.quit_requested.emit("the Quit command"))
-        actions.resume.triggered.connect(lambda: presenter.resume())
-        actions.stop.triggered.connect(lambda: presenter.stop())
-        actions.focus_list.triggered.connect(lambda: self.panel.view.setFocus())
-        actions.focus_composer.triggered.connect(lambda: self.chat.composer.setFocus())
-        actions.toggle_list.toggled.connect(self.panel.setVisible)
-        actions.zoom_in.triggered.connect(self.theme.zoom_in)
-        actions.zoom_out.triggered.connect(self.theme.zoom_out)
-        actions.zoom_reset.triggered.connect(self.theme.reset_zoom)
-        actions.settings.triggered.connect(lambda: self.dialogs.show_settings())
-        actions.data_folder.triggered.connect(self._on_open_data_folder)
-        markdown, lines = ExportFormat.MARKDOWN, ExportFormat.CHECKPOINTS
-        actions.export_markdown.triggered.connect(lambda: self._on_export(markdown))
-        actions.export_jsonl.triggered.connect(lambda: self._on_export(lines))
-        actions.export_all_markdown.triggered.connect(lambda: self.exports.ask_for_folder(markdown))
-        actions.export_all_jsonl.triggered.connect(lambda: self.exports.ask_for_folder(lines))
+        presenter = self.presenter
+        self.commands.connect()
         self.exports.state_changed.connect(self._update_actions)
         self.exports.failed.connect(self.show_error)
         self.exports.folder_wanted.connect(lambda path: self.open_folder(path))
-        actions.servers.triggered.connect(lambda: self.dialogs.show_servers())
-        actions.permissions.triggered.connect(lambda: self.dialogs.show_permissions())
-        actions.doctor.triggered.connect(lambda: self.dialogs.show_doctor())
-        actions.keyboard.triggered.connect(lambda: self.dialogs.show_keyboard())
-        actions.about.triggered.connect(lambda: self.dialogs.show_about())
         self.dialogs.setting_changed.connect(self._on_setting_changed)
         self.status_feed.setting_changed.connect(self._on_setting_changed)
         self.dock.shown_changed.connect(self.trace_feed.set_shown)
         self.trace_feed.failed.connect(self.show_error)
-        self.dock.save_wanted.connect(lambda run_id: self.trace_saving.ask(run_id, self._title))
+        self.dock.save_wanted.connect(lambda run_id: self.trace_saving.ask(run_id, self.title))
         self.dock.place_wanted.connect(lambda place: show_place(self.chat.transcript, place))
         self.trace_saving.failed.connect(self.show_error)
         self.panel.chosen.connect(presenter.open)
@@ -184,11 +161,11 @@ class MainWindow(QMainWindow):
         self.models.popup.closed.connect(lambda: self.chat.composer.setFocus())
         self.changed_tools.permissions_wanted.connect(self.dialogs.show_permissions)
         self.feed.show_deletions(self.panel.undo_bar, presenter.save)
-        self.feed.deleted.connect(self._on_deleted)
+        self.feed.deleted.connect(self.commands.after_delete)
         self.edit_actions.offer_undo(self.feed)
         self.feed.restored.connect(presenter.open)
         self.feed.failed.connect(self.show_error)
-        self.chat.transcript.link_chosen.connect(self._on_link_chosen)
+        self.chat.transcript.link_chosen.connect(self.commands.ask_about_link)
         self.chat.transcript.edit_changed.connect(self.edit_actions.update)
 
     # The core comes and goes
@@ -207,6 +184,11 @@ class MainWindow(QMainWindow):
         await self.feed.attach(core)
         await self.presenter.attach(core)
         self._update_actions()
+
+    @property
+    def core(self) -> Core | None:
+        """What is open."""
+        return self._core
 
     def fail_to_open(self, error: SophosError) -> None:
         """The core could not be opened: say why; the window can only be closed."""
@@ -269,54 +251,9 @@ class MainWindow(QMainWindow):
         if had_focus:
             bar.undo_button.setFocus()
 
-    def _on_new_chat(self) -> None:
-        self.presenter.open(None)
-        self.chat.composer.setFocus()
-
-    def _on_delete(self) -> None:
-        conversation_id = self.presenter.conversation_id
-        if conversation_id is None:
-            return
-        title = self._title or "this conversation"
-        question = Question(
-            self,
-            "deleteQuestion",
-            "Delete this conversation?",
-            f"“{title}” and everything in it. You can take this back for ten seconds.",
-            "Delete",
-            lambda: self.feed.delete(conversation_id),
-            danger=True,
-        )
-        question.open()
-
-    def _on_deleted(self, conversation_id: str, following: str) -> None:
-        was_open = self.presenter.conversation_id == conversation_id
-        self.presenter.forget(conversation_id)
-        if was_open and following:
-            self.presenter.open(following)
-
-    def _on_link_chosen(self, address: str) -> None:
-        question = Question(
-            self,
-            "linkQuestion",
-            "Open this link?",
-            address,
-            "Open",
-            lambda: self.open_address(address),
-        )
-        question.open()
-
     def open_address(self, address: str) -> None:
         """Hand an address to the system's browser."""
         QDesktopServices.openUrl(address)
-
-    def _on_export(self, kind: ExportFormat) -> None:
-        if self.presenter.conversation_id is not None:
-            self.exports.ask_for_file(self.presenter.conversation_id, kind, self._title)
-
-    def _on_open_data_folder(self) -> None:
-        if self._core is not None:
-            self.open_folder(str(self._core.paths.data_dir))
 
     def open_folder(self, path: str) -> None:
         """Hand a folder to the system's file manager."""
@@ -345,13 +282,14 @@ class MainWindow(QMainWindow):
         self._update_title()
 
     @property
-    def _title(self) -> str:
+    def title(self) -> str:
+        """Of the open conversation; nothing for a new chat."""
         return self.model.title_of(self.presenter.conversation_id)
 
     def _update_title(self) -> None:
         """The conversation's title, and its run's state and model in the status bar."""
         known = self.model.conversation(self.presenter.conversation_id or "")
-        self.setWindowTitle(f"{self._title} — {_NAME}" if self._title else _NAME)
+        self.setWindowTitle(f"{self.title} — {_NAME}" if self.title else _NAME)
         self.status.show_run(known.last_run if known is not None else None)
 
     def _update_actions(self) -> None:

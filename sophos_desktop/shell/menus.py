@@ -68,7 +68,20 @@ def fill_menu_bar(
     zoom.addSeparator()
     zoom.addAction(actions.zoom_reset)
     add.menu("&View", (actions.toggle_list, toggle_trace, None, zoom.menuAction()))
-    add.menu("&Chat", (actions.resume, actions.stop, None, actions.focus_composer, actions.focus_list))
+    add.menu(
+        "&Chat",
+        (
+            actions.resume,
+            actions.stop,
+            None,
+            actions.attach,
+            actions.choose_model,
+            None,
+            actions.focus_composer,
+            actions.focus_list,
+            actions.focus_trace,
+        ),
+    )
     add.menu("&Tools", (actions.servers, actions.permissions, actions.doctor))
     add.menu("&Help", (actions.keyboard, None, actions.about))
     return home

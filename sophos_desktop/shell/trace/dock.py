@@ -175,6 +175,16 @@ class TraceDock(QDockWidget):
         """The core is about to close."""
         self.known.detach()
 
+    def take_focus(self) -> None:
+        """Show it, and let the keyboard be in its steps."""
+        if self.isHidden():
+            self.toggleViewAction().trigger()
+        if self.isFloating():
+            self.activateWindow()
+        (self.tree if self.tree.isVisible() else self._close_button).setFocus(
+            Qt.FocusReason.ShortcutFocusReason
+        )
+
     def sizeHint(self) -> QSize:
         """The width of the look."""
         return QSize(MEASURES.dock_width - 1, 600)
