@@ -35,6 +35,7 @@ class WindowCommands:
         actions.focus_list.triggered.connect(lambda: panel.view.setFocus())
         actions.focus_composer.triggered.connect(lambda: chat.composer.setFocus())
         actions.focus_trace.triggered.connect(lambda: window.dock.take_focus())
+        panel.filter.left.connect(lambda: chat.composer.setFocus())
         actions.toggle_list.toggled.connect(panel.setVisible)
         actions.zoom_in.triggered.connect(window.theme.zoom_in)
         actions.zoom_out.triggered.connect(window.theme.zoom_out)

@@ -27,6 +27,49 @@ async def test_the_list_shows_what_is_stored_and_the_filter_narrows_it() -> None
         assert rig.titles == ["Plum cake"]
 
 
+async def test_esc_in_the_filter_takes_back_the_words_and_then_leads_to_the_message() -> None:
+    core, _ = core_with("Plum cake", "Orders")
+    async with open_window(core) as rig:
+        field = rig.find(QLineEdit, "conversationFilter")
+        field.setFocus()
+        QTest.keyClicks(field, "plum")
+        QTest.keyClick(field, Qt.Key.Key_Escape)
+        assert (field.text(), len(rig.titles)) == ("", 2)
+        assert rig.window.focusWidget() is field
+        QTest.keyClick(field, Qt.Key.Key_Escape)
+        assert rig.window.focusWidget() is rig.composer
+
+
+async def test_down_and_enter_in_the_filter_lead_to_the_first_conversation_that_is_left() -> None:
+    core, (plum, _) = core_with("Plum cake", "Orders")
+    async with open_window(core) as rig:
+        field = rig.find(QLineEdit, "conversationFilter")
+        field.setFocus()
+        QTest.keyClicks(field, "nothing has this")
+        QTest.keyClick(field, Qt.Key.Key_Down)
+        assert rig.window.focusWidget() is field
+        field.clear()
+        QTest.keyClicks(field, "plum")
+        QTest.keyClick(field, Qt.Key.Key_Return)
+        await rig.opened(plum)
+        assert rig.window.focusWidget() is rig.find(QListView, "conversationList")
+
+
+async def test_esc_in_an_empty_filter_still_stops_a_run_and_in_a_filled_one_does_not() -> None:
+    core, _ = core_with("Orders")
+    async with open_window(core) as rig:
+        rig.type("Go")
+        rig.enter()
+        await until(lambda: rig.shows("stopButton"))
+        field = rig.find(QLineEdit, "conversationFilter")
+        field.setFocus()
+        QTest.keyClicks(field, "x")
+        QTest.keyClick(field, Qt.Key.Key_Escape)
+        assert rig.window.presenter.can_stop
+        QTest.keyClick(field, Qt.Key.Key_Escape)
+        assert not rig.window.presenter.can_stop
+
+
 async def test_switching_keeps_each_conversations_draft() -> None:
     core, (first, second) = core_with("First", "Second")
     core.conversations.drafts[second] = "kept from before"

@@ -7,7 +7,6 @@ from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, QSize, Qt, 
 from PySide6.QtGui import QAction, QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
-    QLineEdit,
     QListView,
     QStackedLayout,
     QToolButton,
@@ -15,6 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from sophos_desktop.shell.conversations.filter_field import FilterField
 from sophos_desktop.shell.conversations.grouped_view import GroupedView
 from sophos_desktop.shell.conversations.list_model import ConversationListModel, Role
 from sophos_desktop.shell.conversations.list_rail import ListRail
@@ -48,7 +48,7 @@ class ConversationPanel(QWidget):
         self._theme = theme
         self._full = QWidget(self)
         self.rail = ListRail(model, theme, self)
-        self.filter = QLineEdit(self._full)
+        self.filter = FilterField(self._full)
         self.new_button = QToolButton(self._full)
         self.view = GroupedView(model, theme, self._full)
         self._is_selecting = False
@@ -86,6 +86,7 @@ class ConversationPanel(QWidget):
         FieldMark(Mark.SEARCH, self.filter, self._theme)
         set_clear_icon(self.filter, icon(Mark.CLOSE, self._theme))
         self.filter.textChanged.connect(self._on_filter_changed)
+        self.filter.list_wanted.connect(self._go_to_list)
         self.new_button.setObjectName("newChatButton")
         self.new_button.setAccessibleName("New chat")
         self.new_button.setProperty("quiet", "true")
@@ -215,6 +216,13 @@ class ConversationPanel(QWidget):
     def _on_filter_changed(self, text: str) -> None:
         self._model.set_filter(text)
         self._typing.start()
+
+    def _go_to_list(self) -> None:
+        """To the conversation that is open, or the first that the filter left."""
+        if self._model.rowCount():
+            self.view.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            if not self.view.currentIndex().isValid():
+                self.view.setCurrentIndex(self._model.index(0))
 
     def _tell_what_is_left(self) -> None:
         count = self._model.rowCount()
