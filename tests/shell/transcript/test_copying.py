@@ -55,9 +55,14 @@ def test_plain_text_has_tabs_between_cells_and_no_marks() -> None:
     source = "# Title\n\nSome *words* and `code`.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n- one\n- two\n"
     with shown([user("u", "Ask *this*"), answer("a", source)]) as view:
         text = text_of(view, whole_span(view.model))
-        assert text.startswith("Ask *this*\n\nTitle\nSome words and code.")
-        assert "a\tb\n1\t2" in text
-        assert "*words*" not in text
+        rows, items = "a\tb\n1\t2", "•\tone\n•\ttwo"
+        assert text == f"Ask *this*\n\nTitle\n\nSome words and code.\n\n{rows}\n\n{items}"
+
+
+def test_empty_lines_of_code_are_copied_as_they_are_and_none_is_added() -> None:
+    code = "x = 1\n\n\ny = 2\n"
+    with shown([answer("a", f"Before\n\n```python\n{code}```\n\nafter\n\n---\n\nend")]) as view:
+        assert text_of(view, whole_span(view.model)) == f"Before\n\n{code}\nafter\n\nend"
 
 
 def test_a_part_of_an_answer_is_marked_up_as_it_looks() -> None:

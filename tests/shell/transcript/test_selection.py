@@ -129,14 +129,14 @@ def test_keys_with_shift_extend_by_characters_words_lines_and_messages() -> None
             (Qt.Key.Key_End, SHIFT, "two"),
             (Qt.Key.Key_Right, SHIFT, "two"),
             (Qt.Key.Key_Right, SHIFT | CONTROL, "two\n\nthree "),
-            (Qt.Key.Key_Down, SHIFT, "two\n\nthree four\nfive"),
+            (Qt.Key.Key_Down, SHIFT, "two\n\nthree four\n\nfive"),
             (Qt.Key.Key_Home, SHIFT, "two\n\nthree four"),
         ]
         for key, modifiers, text in steps:
             QTest.keyClick(view, key, modifiers)
             assert selection.text() == text, key
         QTest.keyClick(view, Qt.Key.Key_End, SHIFT | CONTROL)
-        assert selection.text() == "two\n\nthree four\nfive"
+        assert selection.text() == "two\n\nthree four\n\nfive"
         QTest.keyClick(view, Qt.Key.Key_Home, SHIFT | CONTROL)
         assert selection.text() == "one "
 
@@ -196,7 +196,7 @@ def test_a_message_is_copied_by_itself() -> None:
         selection.copied.connect(lambda: copied.append(True))
         selection.copy_message(0, as_markdown=False)
         wait_for(lambda: bool(copied))
-        assert QGuiApplication.clipboard().text() == "Head\nwith words"
+        assert QGuiApplication.clipboard().text() == "Head\n\nwith words"
 
 
 def test_a_word_beside_an_emoji_is_the_word_alone() -> None:
@@ -299,7 +299,7 @@ def test_an_answer_that_nobody_read_is_copied_whole() -> None:
         selection.copied.connect(lambda: copied.append(QGuiApplication.clipboard().text()))
         selection.copy_message(1, as_markdown=False)
         wait_for(lambda: len(copied) == 1)
-        assert copied[0].startswith("needlebegin\nsome bold words 😀 here\n•\tan item\nsome")
+        assert copied[0].startswith("needlebegin\n\nsome bold words 😀 here\n\n•\tan item\n\nsome")
         assert copied[0].count("bold words") == 1_500
         assert copied[0].endswith("needleend")
         selection.select_all()

@@ -58,14 +58,14 @@ def text_steps(model: TranscriptModel, document_of: DocumentOf, span: Span) -> I
         if model.message(message).kind is MessageKind.USER and first == 0 and last is None:
             yield segment.text.rstrip("\n") if not segment.goes_on else segment.text
             continue
-        yield plain_text(document_of(message, segment.index), first, last)
+        yield plain_text(document_of(message, segment.index), first, last, has_gaps=True)
 
 
 def _joint(before: Segment, segment: Segment) -> str:
     """What stands between two segments; a paragraph is cut behind a blank, if it has any."""
     if segment.continues and segment.kind is SegmentKind.TEXT:
         return " " if before.text[-1:].isspace() else ""
-    return "\n"
+    return "\n" if segment.continues else "\n\n"
 
 
 def markdown_steps(model: TranscriptModel, document_of: DocumentOf, span: Span) -> Iterator[str]:

@@ -12,8 +12,11 @@ from sophos_desktop.shell.transcript.text.drawable_text import as_written
 _OBJECT = "\ufffc"
 
 
-def plain_text(document: QTextDocument, start: int = 0, end: int | None = None) -> str:
-    """The text from position `start` to before `end` (the end if not given), without a last line end."""
+def plain_text(
+    document: QTextDocument, start: int = 0, end: int | None = None, *, has_gaps: bool = False
+) -> str:
+    """The text from position `start` to before `end` (the end if not given), without a last line end.
+    `has_gaps`: an empty line stands where there is room between two blocks."""
     last = document.characterCount() if end is None else end
     parts: list[str] = []
     row_before: tuple[int, int] | None = None
@@ -24,6 +27,8 @@ def plain_text(document: QTextDocument, start: int = 0, end: int | None = None) 
             row = _row_of(block)
             if not is_first:
                 parts.append("\t" if row is not None and row == row_before else "\n")
+                if has_gaps and parts[-2] and block.blockFormat().topMargin() > 0:
+                    parts.append("\n")
             parts.append(_block_text(block, start, last))
             row_before, is_first = row, False
         block = block.next()
