@@ -1,7 +1,9 @@
 """Formulas become images of bounded size, on the baseline of their line, or nothing."""
 
+from collections.abc import Iterator
+
 import pytest
-from PySide6.QtGui import QColor
+from PySide6.QtGui import QColor, QTextFragment
 
 from sophos_desktop.shell.transcript.drawing.math_images import (
     MathImage,
@@ -97,7 +99,7 @@ def test_an_inline_formula_stands_on_the_baseline_when_it_is_aligned_in_the_midd
     # Qt puts the baseline at (height + x-height / 2) / 2 from the top of such an image.
     baseline = (made.height + 5.0) / 2
     assert inked[-1] + 1 == pytest.approx(baseline, abs=1)
-    assert len(inked) == 30
+    assert len(inked) == 36, "1.2 times: its letters are as high as those of the text then"
 
 
 def baseline_of_line(text: str, words: str) -> float:
@@ -121,6 +123,31 @@ def test_a_line_with_a_formula_stands_at_the_distance_of_any_other(form: str, te
         assert baseline_of_line(with_formula, words) == pytest.approx(
             baseline_of_line(without, words), abs=0.6
         )
+
+
+@pytest.mark.parametrize(
+    ("tex", "least"),
+    [("xyzw", 1.2), ("x^2 + y", 1.2), (r"\sum_{i=1}^n x_i", 1.0), (r"\sqrt{2}", 1.0), (r"\int_0^1 f", 1.0)],
+)
+def test_letters_of_a_formula_are_as_high_as_those_beside_it_as_far_as_the_line_has_room(
+    tex: str, least: float
+) -> None:
+    bare = MathraRenderer().typeset(tex, display=False)
+    (formula,) = (
+        one.charFormat().toImageFormat().width()
+        for one in fragments_of(Answer(f"so ${tex}$"))
+        if one.charFormat().isImageFormat()
+    )
+    assert bare is not None
+    assert least - 0.1 <= formula / (bare.width * 15) <= 1.3
+
+
+def fragments_of(built: Answer) -> Iterator[QTextFragment]:
+    for block in built.blocks():
+        iterator = block.begin()
+        while not iterator.atEnd():
+            yield iterator.fragment()
+            iterator += 1
 
 
 def test_a_high_formula_has_the_room_that_it_needs() -> None:

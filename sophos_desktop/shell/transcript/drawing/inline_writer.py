@@ -54,7 +54,7 @@ def line_for(
     kinds = (math_rules.INLINE,) if can_break else (math_rules.INLINE, math_rules.DISPLAY)
     for child in inline.children or ():
         if child.type in kinds:
-            image = _formula_image(canvas, child.content, text, is_display=False)
+            image = _formula_image(canvas, child.content, text, line)
             if image is not None and not image.fits(line):
                 return growing_line(line)
             below = max(below, image.overflow(line) if image is not None else 0)
@@ -62,10 +62,12 @@ def line_for(
     return fixed_line(line)
 
 
-def _formula_image(canvas: Canvas, tex: str, text: QTextCharFormat, *, is_display: bool) -> MathImage | None:
+def _formula_image(canvas: Canvas, tex: str, text: QTextCharFormat, line: int) -> MathImage | None:
+    """`line`: how high its lines are; 0 for a formula that stands alone."""
     return canvas.math.image(
         tex,
-        display=is_display,
+        display=line == 0,
+        line=line,
         colour=text.foreground().color().name(),
         size=text.font().pixelSize(),
         x_height=QFontMetricsF(text.font()).xHeight(),
@@ -306,7 +308,8 @@ class InlineWriter:
         canvas = self._canvas
         source = f"{token.markup}{token.content}{_CLOSERS[token.markup]}"
         start = canvas.position
-        image = _formula_image(canvas, token.content, text, is_display=is_display)
+        line = 0 if is_display else round(canvas.cursor.blockFormat().lineHeight())
+        image = _formula_image(canvas, token.content, text, line)
         if image is None:
             canvas.insert(source.replace("\n", " "), canvas.style.code(canvas.style.inline_code_size))
             canvas.formulas.append(Formula(start, canvas.position, token.content, source, False))

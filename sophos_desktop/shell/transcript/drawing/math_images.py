@@ -7,13 +7,16 @@ asks for no address. What cannot be drawn is for the caller to show as source.
 import re
 from collections import OrderedDict
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, floor
 from typing import Protocol
 
 from PySide6.QtCore import QByteArray, QRectF, Qt
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 
+# The letters of the typesetter's font are lower than Inter's: so much larger they are as high, x beside x.
+_LIKE_TEXT = 1.2
+_SPARE = 0.05  # its edge is smoothed into the next pixel
 _CACHE_SIZE = 300
 _LONGEST_SOURCE = 3_000
 _WIDEST = 4_000  # pixels
@@ -96,29 +99,47 @@ class MathImages:
         self._made: OrderedDict[tuple[object, ...], MathImage | None] = OrderedDict()
 
     def image(
-        self, tex: str, *, display: bool, colour: str, size: int, x_height: float, pixel_ratio: float
+        self,
+        tex: str,
+        *,
+        display: bool,
+        colour: str,
+        size: int,
+        x_height: float,
+        pixel_ratio: float,
+        line: int = 0,
     ) -> MathImage | None:
-        """`size` is the font's, in pixels. None if the formula cannot be drawn."""
-        key = (tex, display, colour, size, x_height, pixel_ratio)
+        """`size` is the font's, in pixels; `line`: how high the lines are that it stands in, if it does. None
+        if the formula cannot be drawn."""
+        key = (tex, display, colour, size, x_height, pixel_ratio, line)
         if key in self._made:
             self._made.move_to_end(key)
             return self._made[key]
-        made = self._draw(tex, colour, size, x_height, pixel_ratio, display=display)
+        made = self._draw(tex, colour, size, x_height, pixel_ratio, line, display=display)
         self._made[key] = made
         while len(self._made) > _CACHE_SIZE:
             self._made.popitem(last=False)
         return made
 
     def _draw(
-        self, tex: str, colour: str, size: int, x_height: float, pixel_ratio: float, *, display: bool
+        self,
+        tex: str,
+        colour: str,
+        size: int,
+        x_height: float,
+        pixel_ratio: float,
+        line: int,
+        *,
+        display: bool,
     ) -> MathImage | None:
         if not tex.strip() or len(tex) > _LONGEST_SOURCE:
             return None
         typeset = self._renderer.typeset(tex, display=display)
         if typeset is None or "<image" in typeset.svg:
             return None
-        width = ceil(typeset.width * size)
-        above, below = typeset.ascent * size, typeset.descent * size
+        scale = size * _enlarged(typeset, size, line)
+        width = ceil(typeset.width * scale)
+        above, below = typeset.ascent * scale, typeset.descent * scale
         # Qt puts the middle of a middle-aligned image half an x-height above the baseline.
         height = ceil(max(2 * above - x_height / 2, 2 * below + x_height / 2)) if not display else 0
         height = height or ceil(above + below)
@@ -134,6 +155,17 @@ class MathImages:
         image.fill(Qt.GlobalColor.transparent)
         top = 0.0 if display else (height + x_height / 2) / 2 - above
         painter = QPainter(image)
-        renderer.render(painter, QRectF(0, top, typeset.width * size, above + below))
+        renderer.render(painter, QRectF(0, top, typeset.width * scale, above + below))
         painter.end()
         return MathImage(image, width, height, typeset.spoken, above, below)
+
+
+def _enlarged(typeset: Typeset, size: int, line: int) -> float:
+    """How much larger than its font a formula is drawn: as the letters beside it are, or less if it has room
+    in its line only then."""
+    if not line:
+        return _LIKE_TEXT
+    above, below = typeset.ascent * size, max(typeset.descent * size, 0.01)
+    room = min(line * _BASELINE / max(above, 0.01), line / (above + below))
+    room = min(room, (line * (1 - _BASELINE) + floor(line * _INTO_NEXT)) / below)
+    return min(_LIKE_TEXT, max(1.0, room - _SPARE)) if room >= 1 else _LIKE_TEXT

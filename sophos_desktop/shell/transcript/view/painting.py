@@ -37,6 +37,7 @@ from sophos_desktop.shell.transcript.view.hit_areas import (
 )
 from sophos_desktop.shell.transcript.view.sideways_bar import bar_of, window_of
 
+_HANGING = 8  # pixels at 100 %
 _BEYOND = 40  # how far a frame goes on into the next piece, which is clipped
 _CARET = (2, 18)
 _CODE_BAR = 28
@@ -236,7 +237,8 @@ class PartPainter:
     def _text(self, painter: QPainter, part: TextPart, exposed: QRectF) -> None:
         context = QAbstractTextDocumentLayout.PaintContext()
         context.palette = self._palette
-        context.clip = exposed.translated(-part.origin)
+        # Qt leaves out lines that are not exposed, and a formula may hang below its line.
+        context.clip = exposed.translated(-part.origin).adjusted(0, -self._looks.scaled(_HANGING), 0, 0)
         painter.save()
         painter.translate(part.origin)
         part.drawn.document.documentLayout().draw(painter, context)
