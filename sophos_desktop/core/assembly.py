@@ -4,16 +4,18 @@ Invariant: everything is made here, once, and passed on explicitly; it is closed
 runs, tool servers, engines, the write-ahead log, the file, the owner's lock.
 """
 
+import errno
 import logging
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from sophos_desktop.core.agent.chat_models import ChatModels
 from sophos_desktop.core.agent.context import TokenGauge
 from sophos_desktop.core.agent.graph_runner import GraphRunner
-from sophos_desktop.core.domain.errors import ErrorCode, SophosError
+from sophos_desktop.core.domain.errors import ErrorCode, SophosError, full_disk
 from sophos_desktop.core.domain.events import Notice
 from sophos_desktop.core.domain.policy import Policy, ServerRule
 from sophos_desktop.core.domain.ports import EngineDirectory, ServerDirectory
@@ -243,12 +245,29 @@ def _become_owner(paths: AppPaths) -> OwnerLock:
             "Give your user the right to write it, or choose another with --data-dir",
         ) from error
     except OSError as error:
-        code = ErrorCode.STORE_READ_ONLY if error.errno == 30 else ErrorCode.STORE_UNREACHABLE
-        raise SophosError(
-            code,
-            f"The data folder {paths.data_dir} cannot be used: {error.strerror or error}",
-            "Check that it is a folder on a disk that can be written, or choose another with --data-dir",
-        ) from error
+        raise full_disk(error, paths.data_dir) or _unusable(paths.data_dir, error) from error
+
+
+def _unusable(folder: Path, error: OSError) -> SophosError:
+    """What is said of a data folder for which the system has another reason than rights or room."""
+    if error.errno == errno.EROFS:
+        return SophosError(
+            ErrorCode.STORE_READ_ONLY,
+            f"The data folder {folder} lies on a disk that is read-only",
+            "Make the disk writable, or choose another folder with --data-dir",
+        )
+    if error.errno in (errno.EEXIST, errno.ENOTDIR):
+        return SophosError(
+            ErrorCode.STORE_UNREACHABLE,
+            f"The data folder {folder} cannot be made, because a file stands in its place",
+            "Move the file away, or choose another folder with --data-dir",
+        )
+    return SophosError(
+        ErrorCode.STORE_UNREACHABLE,
+        f"The data folder {folder} cannot be used",
+        "Check that it is a folder on a disk that can be written, or choose another with --data-dir",
+        details=error.strerror or str(error),
+    )
 
 
 def _engines(options: CoreOptions, settings: SettingsService, stores: Stores, tasks: TaskOwner) -> Engines:

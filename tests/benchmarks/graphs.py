@@ -44,7 +44,8 @@ class _NoTools:
     def find(self, name: str) -> ToolSpec | None:
         return None
 
-    async def settle(self, timeout_seconds: float) -> None: ...
+    async def settle(self, timeout_seconds: float) -> Sequence[str]:
+        return ()
 
     async def call(
         self, spec: ToolSpec, args: Mapping[str, Any], observe: ToolObserver | None = None

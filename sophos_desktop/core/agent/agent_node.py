@@ -102,8 +102,18 @@ async def _offered_tools(context: RunContext, endpoint: ModelEndpoint) -> tuple[
                 f"{endpoint.model} cannot use tools; it answers without them",
             )
         return ()
-    await context.catalog.settle(context.tool_start_wait_seconds)
+    starting = await context.catalog.settle(context.tool_start_wait_seconds)
+    if starting:
+        await _say_starting(context, starting)
     return tuple(await context.gate.offers(context.catalog.tools()))
+
+
+async def _say_starting(context: RunContext, servers: Sequence[str]) -> None:
+    """Once a run: what is ready at a later step is offered then."""
+    names = ", ".join(servers)
+    what = "server is" if len(servers) == 1 else "servers are"
+    text = f"The tool {what} still starting: {names}. Until then the model answers without those tools"
+    await _say_once(context, NoticeCode.TOOLS_STARTING, f"{context.run_id}:{names}", text)
 
 
 async def _say_unseen(context: RunContext, endpoint: ModelEndpoint, count: int, newest: str) -> None:

@@ -50,8 +50,9 @@ class ToolCatalog(Protocol):
     def find(self, name: str) -> ToolSpec | None:
         """The tool with this model-facing name, also if its server is down right now."""
 
-    async def settle(self, timeout_seconds: float) -> None:
-        """Wait until no server is starting, at most for the time-out counted from each one's start."""
+    async def settle(self, timeout_seconds: float) -> Sequence[str]:
+        """Wait until no server is starting, at most for the time-out counted from each one's start; gives
+        the names of those that still are."""
 
     async def call(
         self, spec: ToolSpec, args: Mapping[str, Any], observe: ToolObserver | None = None

@@ -11,7 +11,7 @@ from typing import Any
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.events import Notice
 from sophos_desktop.core.domain.ports import ChildRecords, ToolObserver, ToolServerDown
-from sophos_desktop.core.domain.specs import ServerStatus, ToolResult, ToolSpec
+from sophos_desktop.core.domain.specs import ServerState, ServerStatus, ToolResult, ToolSpec
 from sophos_desktop.core.mcp_host.child import finish
 from sophos_desktop.core.mcp_host.config import LoadedConfig
 from sophos_desktop.core.mcp_host.limits import HostLimits, Surroundings
@@ -73,9 +73,13 @@ class ToolHost:
         """The tool with this model-facing name, if its server ever offered it to this program."""
         return self._known.get(name)
 
-    async def settle(self, timeout_seconds: float) -> None:
-        """Wait until no server is starting, at most for the time-out counted from each one's start."""
+    async def settle(self, timeout_seconds: float) -> Sequence[str]:
+        """Wait until no server is starting, at most for the time-out counted from each one's start; gives
+        the names of those that still are."""
         await asyncio.gather(*(server.settle(timeout_seconds) for server in self._servers.values()))
+        return [
+            name for name, server in self._servers.items() if server.status().state is ServerState.STARTING
+        ]
 
     async def call(
         self, spec: ToolSpec, args: Mapping[str, Any], observe: ToolObserver | None = None

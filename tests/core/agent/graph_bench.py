@@ -44,6 +44,7 @@ class ScriptedCatalog:
         self._tools = {tool.name: tool for tool, _ in tools}
         self._behaviours = {tool.name: behaviour for tool, behaviour in tools}
         self.called: list[tuple[str, Mapping[str, Any]]] = []
+        self.starting: tuple[str, ...] = ()
         self.observe: ToolObserver | None = None
         """Of the latest call: what a server would say its notes to."""
 
@@ -53,8 +54,9 @@ class ScriptedCatalog:
     def find(self, name: str) -> ToolSpec | None:
         return self._tools.get(name)
 
-    async def settle(self, timeout_seconds: float) -> None:
-        """Nothing is ever starting here."""
+    async def settle(self, timeout_seconds: float) -> Sequence[str]:
+        """What a test says is starting."""
+        return self.starting
 
     async def problem_with(self, spec: ToolSpec, args: Mapping[str, Any]) -> str | None:
         return None
@@ -116,6 +118,7 @@ class GraphBench:
     offered: list[Sequence[ToolSpec]] = field(default_factory=list)
     drain: DrainRequest = field(default_factory=DrainRequest)
     drain_after_answer: bool = False
+    said: set[str] = field(default_factory=set)
 
     def context(self) -> RunContext:
         """What the nodes of one sitting get."""
@@ -139,6 +142,7 @@ class GraphBench:
             options=AnswerOptions(num_ctx=4096),
             gauge=TokenGauge(),
             clock=SystemClock(),
+            said=self.said,
         )
 
     async def _stream_chat(

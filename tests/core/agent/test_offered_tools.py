@@ -41,3 +41,16 @@ async def test_a_schema_with_references_reaches_the_model_written_out(tmp_path: 
         (offered,) = bench.offered[0]
         assert offered.input_schema == {"type": "object", "properties": {"a": {"type": "string"}}}
         assert bench.sink.of(Notice) == []
+
+
+async def test_that_servers_are_still_starting_is_said_once_a_run_and_the_model_answers_without(
+    tmp_path: Path,
+) -> None:
+    async with graph_bench(tmp_path / "sophos.db", (spec("t"), work)) as bench:
+        bench.catalog.starting = ("fetch", "files")
+        await bench.open_calls(CallPiece("here__t", {}, ""))
+        await bench.go_on()
+        (told,) = bench.sink.of(Notice)
+        assert told.code == NoticeCode.TOOLS_STARTING
+        assert told.text.startswith("The tool servers are still starting: fetch, files.")
+        assert len(bench.offered) == 2

@@ -86,11 +86,12 @@ async def test_a_server_that_never_answers_fails_after_its_deadline_and_is_left_
 async def test_a_slow_start_is_shown_and_calls_wait_for_it() -> None:
     limits = replace(LIMITS, still_starting_seconds=0.1)
     async with running_host(hostile("slow-start", "0.6"), limits=limits) as host:
-        await host.settle(0.05)
+        assert await host.settle(0.05) == ["slow-start"]
         await until(host, lambda: "Still starting" in status_of(host, "slow-start").reason)
         result = await host.call(_spec("slow-start"), {})
         assert result.text == "hello"
         assert status_of(host, "slow-start").reason == "Ready."
+        assert await host.settle(0.05) == []
 
 
 async def test_a_call_gives_up_on_a_server_that_is_still_starting() -> None:
