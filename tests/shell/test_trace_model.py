@@ -8,9 +8,11 @@ import pytest
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester
 
+from sophos_desktop.core.domain.projection import Figures
 from sophos_desktop.core.domain.run import RunRecord, RunStatus
 from sophos_desktop.shell.trace.bars import Bar
 from sophos_desktop.shell.trace.trace_model import BAR, NAME, TIME, Role, TraceModel
+from sophos_desktop.shell.trace.words import figure_words
 from tests.support.fake_core_parts import FakeClock, record
 
 Event = dict[str, Any]
@@ -85,6 +87,33 @@ def test_a_run_is_a_tree_of_steps_and_what_happened_in_them(model: TraceModel) -
         "    look | done | 0.5 s",
         "Run 1 · message | done | 10.0 s",
     ]
+
+
+def test_a_call_that_was_refused_has_the_name_of_what_the_model_asked_for(model: TraceModel) -> None:
+    asked = {"server": "s", "tool": "wipe", "args": {}}
+    answer: Event = {
+        "type": "message",
+        "message": {"id": "m", "role": "assistant", "text": "", "tool_calls": [asked]},
+    }
+    refused: Event = {**RESULT, "tool_call_id": "m:0", "status": "denied", "duration_ms": None}
+    unknown: Event = {**refused, "tool_call_id": "before:0"}
+    model.set_runs([run_record("first")])
+    model.add_events(
+        "first",
+        stored(BEGIN, step(1, "agent"), answer, step(1, "agent", 9), step(2, "tools"), refused, unknown, END),
+    )
+    names = [line.strip().split(" | ")[0] for line in lines(model)]
+    assert names[-2:] == ["wipe", "Result of an earlier call"]
+
+
+@pytest.mark.parametrize("counted", [False, True])
+def test_figures_that_no_engine_has_counted_yet_are_unknown_and_not_nothing(*, counted: bool) -> None:
+    figures = Figures(steps=1, prompt_tokens=7 if counted else 0)
+    told = dict(figure_words(figures, 25))
+    assert told.pop("Steps") == "1 of 25"
+    assert told.pop("Speed") == "–"
+    known = {"Tokens in": "7", "Tokens out": "0", "Prompt": "0 s", "Model load": "0 s"}
+    assert told == (known if counted else dict.fromkeys(known, "–"))
 
 
 def test_the_events_of_a_run_are_asked_for_once_it_is_opened() -> None:

@@ -4,7 +4,7 @@ Invariant: pure; each row of the core's fold ends up in one shown row, whose key
 so that later events change a row and never move one.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -55,7 +55,7 @@ def shown_rows(rows: Iterable[TraceRow]) -> list[ShownRow]:
         first = row.events[0]
         if first["type"] in _QUIET or _is_of_user(first):
             continue
-        call_id = _call_of(row)
+        call_id = call_of(row)
         place = calls.get(call_id) if call_id else None
         if place is not None and (joined := _joined(shown[place], row)) is not None:
             shown[place] = joined
@@ -66,7 +66,17 @@ def shown_rows(rows: Iterable[TraceRow]) -> list[ShownRow]:
     return shown
 
 
-def _call_of(row: TraceRow) -> str:
+def asked_call(events: Sequence[JsonObject], call_id: str) -> JsonObject | None:
+    """A call as the model asked for it, found among a run's events by its id (`<message id>:<index>`)."""
+    message_id, _, index = call_id.rpartition(":")
+    for event in events:
+        if event["type"] == "message" and event["message"]["id"] == message_id and index.isdecimal():
+            calls = event["message"].get("tool_calls") or ()
+            return calls[int(index)] if int(index) < len(calls) else None
+    return None
+
+
+def call_of(row: TraceRow) -> str:
     """The call that a row is about; empty for other rows. The message of a result that nothing was sent for
     is a row of the core's."""
     first = row.events[0]

@@ -6,7 +6,7 @@ Invariant: pure, no Qt; the words are those of `words`.
 from sophos_desktop.core.domain.projection import step_span
 from sophos_desktop.core.domain.run import RunStatus
 from sophos_desktop.shell.trace import words
-from sophos_desktop.shell.trace.calls import ShownState
+from sophos_desktop.shell.trace.calls import ShownState, asked_call, call_of
 from sophos_desktop.shell.trace.nodes import Node
 
 _RUN_STATES: dict[RunStatus, ShownState] = {
@@ -23,7 +23,10 @@ def name_of(node: Node) -> str:
     if node.step is not None:
         return words.step_name(node.run.number_of(node.step), node.step.node)
     if node.shown_row is not None:
-        return words.row_name(node.shown_row.row)
+        row = node.shown_row.row
+        # What was made says itself what it was; the others are looked for, which takes longer.
+        call_id = "" if row.events[0].get("tool") else call_of(row)
+        return words.row_name(row, asked_call(node.run.events, call_id) if call_id else None)
     return words.run_name(node.run.number, node.run.record)
 
 

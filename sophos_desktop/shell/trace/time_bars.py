@@ -47,7 +47,7 @@ _COLOURS = {
 }
 _BROKEN = ("interrupted", "uncertain")
 _BESIDE_NAME = 6
-_NARROWEST_ARGUMENT = 16
+_NARROWEST_ARGUMENT = 44  # pixels: of less than six letters nothing can be told
 _LEFT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
 _RIGHT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
 

@@ -39,6 +39,7 @@ _CALLS: dict[ShownState, str] = {
     "skipped": "skipped",
 }
 _DECIDED = {"allow": "allowed", "run-again": "again", "result": "entered"}
+_UNKNOWN = "–"
 _SHORT = 60
 _FIRST_PART = 200  # of an argument, which may be a whole file
 _SHORT_MILLISECONDS = 100
@@ -80,9 +81,12 @@ def step_name(number: int | None, node: str) -> str:
     return f"{number} · {node}" if node else f"Step {number}"
 
 
-def row_name(row: TraceRow) -> str:
-    """What happened, in two or three words."""
+def row_name(row: TraceRow, asked: JsonObject | None = None) -> str:
+    """What happened, in two or three words. `asked`: the call that a row is about, as the model asked for it;
+    of one that was refused nothing else says what it was."""
     first = row.events[0]
+    if asked is not None and asked.get("tool"):
+        return str(asked["tool"])
     if row.kind in ("answer", "message") and (count := _calls_asked(row)):
         return f"Ask for {count} tools" if count > 1 else "Ask for a tool"
     if row.kind in _PHASES:
@@ -163,14 +167,17 @@ def figure_words(figures: Figures, step_limit: int | None = None) -> list[tuple[
     """The six figures above the tree. `step_limit`: how many steps the run may take, while it goes on."""
     speed = figures.tokens_per_second
     limit = f" of {step_limit:,}" if step_limit is not None else ""
-    return [
-        ("Steps", f"{figures.steps:,}{limit}"),
+    # An engine counts when it is done: until then, and of an answer that was cut off, nothing is known.
+    is_counted = figures.prompt_tokens > 0 or figures.output_tokens > 0
+    counted = [
         ("Tokens in", f"{figures.prompt_tokens:,}"),
         ("Tokens out", f"{figures.output_tokens:,}"),
-        ("Speed", f"{speed:,.1f} tok/s" if speed else "–"),
+        ("Speed", f"{speed:,.1f} tok/s" if speed else _UNKNOWN),
         ("Prompt", _short_time(figures.prompt_ms)),
         ("Model load", _short_time(figures.load_ms)),
     ]
+    known = [(label, value if is_counted else _UNKNOWN) for label, value in counted]
+    return [("Steps", f"{figures.steps:,}{limit}"), *known]
 
 
 def _short_time(milliseconds: int) -> str:
