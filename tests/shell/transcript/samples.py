@@ -17,6 +17,9 @@ CORPUS = (
     "crlf\r\n\r\n```\r\ncode\r\n```\r\n\r\n| a |\r\n|---|\r\n| 1 |\r\nlone\rreturn\r\r- x\r",
     "\tindented\n\n    code\n\n\tmore code\n- \ttabs\n\t- nested\n\n\t\tcode in list\n",
     "\n\n \n\t\nleading blanks\n\n\n\n",
+    "H<sub>2</sub>O, <kbd>Ctrl</kbd>+<b>*x*</b> and <u>a <b>nested</b></u>\n\n"
+    "<details><summary>More</summary>\n\n"
+    "in <sup>[a](http://x)</sup> it\n</details>\n\n<i>never `</i>` www.example.org\n",
     "<b>html</b>\n<script>\n\nx</script>\n\n![i](http://x/y.png)\n",
 )
 
@@ -25,6 +28,7 @@ PIECES = (
     *("| a | b |\n", "|---|---|\n", "| 1 | 2 |\n", "$$", "$$\n", "\\[", "\\]\n", "---\n", "===\n", "[^1]: "),
     *("[a]: http://x\n", "\r\n", "\r", "x" * 500 + " ", "y" * 1500, "word " * 300, "é\u0301", "😀", "\ud83d"),
     *("\ude00", "\u200d", "* ", "+ ", " ", "\0", "$x$", "[a]", "`"),
+    *("<sub>", "</sub>", "<B>", "</b>", "<kbd>k</kbd>", "<details>", "</details>\n", "www.x.org"),
 )
 
 

@@ -245,16 +245,19 @@ def test_lists_indent_20_and_boxes_are_16(tokens: Tokens) -> None:
 
 @BOTH
 @pytest.mark.parametrize("zoom", [1.0, 1.25, 1.5, 2.0])
-def test_an_image_that_is_not_loaded_is_a_dashed_frame_of_46(tokens: Tokens, zoom: float) -> None:
-    with of("words\n\n![chart](https://img.example.org/chart.png)\n\nafter\n", tokens) as view:
+@pytest.mark.parametrize(("words", "high"), [("", 46), ("chart", 56)], ids=["bare", "with words"])
+def test_an_image_that_is_not_loaded_is_a_dashed_frame_of_46_and_10_more_for_its_words(
+    tokens: Tokens, zoom: float, words: str, high: int
+) -> None:
+    with of(f"words\n\n![{words}](https://img.example.org/chart.png)\n\nafter\n", tokens) as view:
         view.set_looks(Looks.of(tokens, zoom))
         settle()
         part, picture = part_of(view), on_screen(view)
         (image,) = part.drawn.built.blocked_images
         frame = image_rectangle(part.drawn.document, image, part.drawn.width, view.looks)
-        assert frame.height() == round(46 * zoom)
+        assert frame.height() == pytest.approx(high * zoom, abs=2)
         assert frame.top() == pytest.approx(24 * zoom + 8 * zoom, abs=0.5), "8 below the words"
-        assert part.placed.height == pytest.approx((24 + 8 + 46 + 8 + 24) * zoom, abs=2)
+        assert part.placed.height == pytest.approx((24 + 8 + high + 8 + 24) * zoom, abs=3)
         frame.translate(part.still)
         dashes = {colour(picture, x, frame.top()) for x in range(round(frame.left()) + 20, 300)}
         assert {tokens.border_control, tokens.paper} <= dashes

@@ -99,9 +99,31 @@ def test_a_formula_holds_no_blank_line_and_needs_an_end(text: str) -> None:
 
 
 def test_html_is_text() -> None:
-    kinds = {kind for kind, _ in inline_kinds("<b>x</b> <img src=a>\n\n<div>\n\n</div>")}
+    kinds = {kind for kind, _ in inline_kinds("<p>x</p> <a href=a>\n\n<div>\n\n</div> <b class=x>y</b>")}
 
     assert kinds == {"text"}
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("H<sub>2</sub>O", ["text H", "lowered_open", "text 2", "lowered_close", "text O"]),
+        ("<B>*x*</b>", ["strong_open", "em_open", "text x", "em_close", "strong_close"]),
+        ("<kbd>Ctrl</kbd>", ["key_open", "text Ctrl", "key_close"]),
+        ("<b>never `</b>`", ["text <b>never ", "code_inline </b>"]),
+        ("<sub></sub> <b>", ["text <sub></sub> <b>"]),
+        ("*a <b>c*</b>", ["text *a ", "strong_open", "text c*", "strong_close"]),
+        (
+            "<summary>More</summary></details>",
+            ["strong_open", "text More", "strong_close", "html_hidden"],
+        ),
+    ],
+)
+def test_bare_tags_in_pairs_mean_what_they_mean_elsewhere(text: str, shown: list[str]) -> None:
+    children = [child for token in tokens_of(text) for child in token.children or ()]
+    assert [
+        f"{child.type} {child.content}".strip() for child in children if child.type != "text" or child.content
+    ] == [one.strip() for one in shown]
 
 
 @pytest.mark.parametrize(

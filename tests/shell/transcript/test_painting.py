@@ -94,7 +94,7 @@ def test_a_blocked_image_offers_its_address() -> None:
         assert part is not None
         (image,) = part.drawn.built.blocked_images
         frame = image_rectangle(part.drawn.document, image, part.drawn.width, view.looks)
-        assert frame.height() == 46
+        assert frame.height() == 56
         assert frame.contains(address_rectangle(frame, view.looks))
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sophos_desktop.shell.transcript.markdown.block_scanner import CODE_LIMIT, CODE_LINES, TABLE_ROWS
 from sophos_desktop.shell.transcript.markdown.segments import Segment, SegmentKind
-from sophos_desktop.shell.transcript.markdown.splitter import LINE_LIMIT, PARAGRAPH_LIMIT, Splitter
+from sophos_desktop.shell.transcript.markdown.splitter import LONG_LINE, PARAGRAPH_LIMIT, Splitter
 from tests.shell.transcript.samples import CORPUS, PIECES, segments_of
 
 bounded = settings(max_examples=150, deadline=None, database=None, suppress_health_check=list(HealthCheck))
@@ -105,7 +105,7 @@ def test_no_segment_outgrows_what_one_document_can_bear(text: str) -> None:
     segments = segments_of(text)
 
     assert "".join(segment.text for segment in segments) == text
-    assert max(len(segment.text) for segment in segments) <= 2 * LINE_LIMIT
+    assert max(len(segment.text) for segment in segments) <= CODE_LIMIT + LONG_LINE + 64, "and a fence"
 
 
 def test_a_long_paragraph_is_cut_at_blanks_and_goes_on() -> None:
@@ -215,4 +215,6 @@ def test_ten_million_characters_of_random_markdown_are_split() -> None:
     splitter.finish()
 
     assert sum(len(segment.text) for segment in splitter.segments) == len(text)
-    assert max(len(segment.text) for segment in splitter.segments) <= 2 * LINE_LIMIT
+    assert max(len(segment.text) for segment in splitter.segments) <= CODE_LIMIT + LONG_LINE + 64, (
+        "and a fence"
+    )

@@ -23,6 +23,10 @@ _PAIRS = {
     "em_open": "em",
     "s_open": "s",
     "link_open": "link",
+    "underline_open": "underline",
+    "lowered_open": "lowered",
+    "raised_open": "raised",
+    "key_open": "key",
 }
 
 
@@ -160,8 +164,8 @@ class _Reading:
         places, closing = token.meta[PLACES], self._closes[id(token)]
         last, first = places[-1][1], closing.meta[PLACES][0][0]
         if token.type != "link_open":
-            width = len(token.markup)
-            mark = Mark(_PAIRS[token.type], (last - width, last), (first, first + width))
+            begins, ends = len(token.markup), len(closing.markup)
+            mark = Mark(_PAIRS[token.type], (last - begins, last), (first, first + ends))
         else:
             target, title = str(token.attrs.get("href", "")), str(token.attrs.get("title", ""))
             mark_end = closing.meta[PLACES][-1][1]

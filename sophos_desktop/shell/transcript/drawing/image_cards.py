@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 INLINE_BEGINNING = "[image not loaded: "
 INLINE_COPY = "copy address"
+_AROUND = 16  # pixels above and below the lines, where the words are as large as they are at 100 %
+_SMALL_SIZE = 13
 _BASELINE = 0.8  # of the height of a fixed line, where Qt puts the baseline
 _BEFORE_COPY = " · "
 _LINE_SEPARATOR = "\u2028"
@@ -37,8 +39,9 @@ _NOT_LOADED = "Image not loaded: "
 
 
 def frame_height(style: TranscriptTheme, lines: int) -> int:
-    """Of the frame around so many lines: two have room in the height of one."""
-    return style.image_height + max(0, lines - 2) * style.small_line
+    """Of the frame around so many lines."""
+    around = _AROUND * style.small_size // _SMALL_SIZE
+    return max(style.image_height, lines * style.small_line + around)
 
 
 def room_above_lines(style: TranscriptTheme, lines: int) -> int:

@@ -40,9 +40,11 @@ if TYPE_CHECKING:
 
 LINE_SEPARATOR = "\u2028"
 _BETWEEN_NOTES = 4
-_BARE_ADDRESS = re.compile(r"https?://[^\s<>\"`]+", re.IGNORECASE)
+_BARE_ADDRESS = re.compile(r"(?:https?://|(?<![\w./@-])www\.(?=[\w-]+\.))[^\s<>\"`]+", re.IGNORECASE)
 _CLOSERS = {"$": "$", "$$": "$$", "\\(": "\\)", "\\[": "\\]"}
-_EMPHASIS = ("strong_open", "em_open", "s_open")
+_EMPHASIS = ("strong", "em", "s", "underline", "lowered", "raised")
+_BEGINS_EMPHASIS = frozenset(f"{kind}_open" for kind in _EMPHASIS)
+_ENDS_EMPHASIS = frozenset(f"{kind}_close" for kind in _EMPHASIS)
 
 
 def line_for(
@@ -93,6 +95,7 @@ class InlineWriter:
         self._air_is_due = False  # before what stands to the left of code
         self._link_start = -1
         self._link_target = ""
+        self._code_start = 0
 
     def write(
         self,
@@ -132,10 +135,14 @@ class InlineWriter:
 
     def _token(self, token: "Token") -> None:
         kind = token.type
-        if kind in _EMPHASIS:
+        if kind in _BEGINS_EMPHASIS:
             self._formats.append(self._emphasised(kind))
-        elif kind in ("strong_close", "em_close", "s_close"):
+        elif kind in _ENDS_EMPHASIS:
             self._formats.pop()
+        elif kind == "key_open":
+            self._open_key()
+        elif kind == "key_close":
+            self._close_key()
         elif kind == "link_open":
             self._open_link(str(token.attrs.get("href", "")))
         elif kind == "link_close":
@@ -163,7 +170,7 @@ class InlineWriter:
             return
         self._ready()
         text = self._after_air(text)
-        if self._link_start < 0 and "://" in text:
+        if self._link_start < 0 and ("://" in text or "www." in text.lower()):
             self._text_with_addresses(text)
         else:
             self._canvas.insert(text, self._formats[-1])
@@ -172,10 +179,11 @@ class InlineWriter:
         end = 0
         for found in _BARE_ADDRESS.finditer(text):
             address = _without_punctuation(found.group())
-            if not may_open(address):
+            target = address if "://" in address[:8] else f"https://{address}"
+            if not may_open(target):
                 continue
             self._canvas.insert(text[end : found.start()], self._formats[-1])
-            self._open_link(address)
+            self._open_link(target)
             self._canvas.insert(address, self._formats[-1])
             self._close_link()
             end = found.start() + len(address)
@@ -187,8 +195,14 @@ class InlineWriter:
             made.setFontWeight(QFont.Weight.DemiBold)
         elif kind == "em_open":
             made.setFontItalic(True)
-        else:
+        elif kind == "s_open":
             made.setFontStrikeOut(True)
+        elif kind == "underline_open":
+            made.setFontUnderline(True)
+        else:
+            is_low = kind == "lowered_open"
+            align = QTextCharFormat.VerticalAlignment
+            made.setVerticalAlignment(align.AlignSubScript if is_low else align.AlignSuperScript)
         return made
 
     def _open_link(self, address: str) -> None:
@@ -216,6 +230,12 @@ class InlineWriter:
         self._link_start = -1
 
     def _code(self, text: str) -> None:
+        self._open_key()
+        self._canvas.insert(text.replace("\n", " "), self._formats[-1])
+        self._close_key()
+
+    def _open_key(self) -> None:
+        """What follows is code, or the name of a key, which looks the same."""
         self._ready()
         canvas = self._canvas
         made = QTextCharFormat(self._formats[-1])
@@ -225,17 +245,19 @@ class InlineWriter:
         made.setFont(font)
         if not made.isAnchor():
             made.setForeground(code.foreground())
-        if not self._has_grounds:
-            canvas.insert(text.replace("\n", " "), made)
-            return
+        self._formats.append(made)
         # The ground reaches to the left: to what comes before, or behind in text that runs to the left.
-        if not self._is_right:
+        if self._has_grounds and not self._is_right:
             self._space_last(canvas.style.code_air)
-        start = canvas.position
-        canvas.insert(text.replace("\n", " "), made)
-        self._space_last(canvas.style.code_air)
-        self._air_is_due = self._is_right
-        canvas.inline_code.append(Run(start, canvas.position))
+        self._code_start = canvas.position
+
+    def _close_key(self) -> None:
+        canvas = self._canvas
+        self._formats.pop()
+        if self._has_grounds:
+            self._space_last(canvas.style.code_air)
+            self._air_is_due = self._is_right
+            canvas.inline_code.append(Run(self._code_start, canvas.position))
 
     def _space_last(self, pixels: int) -> None:
         """As Canvas.space_last, which has Qt look through the paragraph for where the character begins."""

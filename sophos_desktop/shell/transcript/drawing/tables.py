@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 MOST_COLUMNS = 40
-_NARROWEST = 48
+_NARROWEST = 72  # pixels, at 14 px of type: about ten letters
+_WIDEST_WORD = 180
+_TABLE_SIZE = 14
 _MEASURED = 400  # characters of one piece of text in a cell
 _ALIGNMENTS = {
     "text-align:right": Qt.AlignmentFlag.AlignRight,
@@ -67,10 +69,8 @@ def rows_of(tokens: "Sequence[Token]") -> list[list[Cell]]:
 
 
 def column_widths(rows: Sequence[Sequence[Cell]], style: TranscriptTheme, available: int) -> list[int]:
-    """Widths in pixels, gaps included; their sum is `available`, or more if they would be too narrow.
-
-    No word is broken as long as the longest words of all columns have room beside each other.
-    """
+    """Widths in pixels, gaps included; their sum is `available`, or more if they would be too narrow: no word
+    is broken but one that is longer than a sentence's words are."""
     columns = max((len(row) for row in rows), default=0)
     wanted, words = [0] * columns, [0] * columns
     measures = (_Measure(style, is_head=True), _Measure(style, is_head=False))
@@ -79,7 +79,10 @@ def column_widths(rows: Sequence[Sequence[Cell]], style: TranscriptTheme, availa
             needed, longest = measures[min(number, 1)].of(cell.inline)
             wanted[column] = max(wanted[column], ceil(needed) + style.table_gap)
             words[column] = max(words[column], ceil(longest) + style.table_gap)
-    return _fitted(wanted, words, available)
+    scale = style.table_font().pixelSize() / _TABLE_SIZE
+    words = [min(word, round(_WIDEST_WORD * scale)) for word in words]
+    least = [min(one, max(round(_NARROWEST * scale), word)) for one, word in zip(wanted, words, strict=True)]
+    return _fitted(wanted, least, available)
 
 
 class _Measure:
@@ -93,13 +96,15 @@ class _Measure:
     def of(self, inline: "Token") -> tuple[float, float]:
         """How wide all of it is in one line, and its longest word."""
         line = longest = word = 0.0
-        bold = italic = 0
+        bold = italic = keys = 0
         for child in inline.children or ():
             if child.type in ("strong_open", "strong_close"):
                 bold += child.nesting
             elif child.type in ("em_open", "em_close"):
                 italic += child.nesting
-            is_code = child.type == "code_inline"
+            elif child.type in ("key_open", "key_close"):
+                keys += child.nesting
+            is_code = child.type == "code_inline" or keys > 0
             metrics = self._font(is_bold=bold > 0, is_italic=italic > 0, is_code=is_code)
             text = _text_of(child)[:_MEASURED]
             if not text:
@@ -135,15 +140,12 @@ def _text_of(token: "Token") -> str:
     return token.content
 
 
-def _fitted(wanted: list[int], words: list[int], available: int) -> list[int]:
+def _fitted(wanted: list[int], least: list[int], available: int) -> list[int]:
     if sum(wanted) <= available:
         spare, total = available - sum(wanted), max(1, sum(wanted))
         fitted = [width + spare * width // total for width in wanted]
     else:
-        least = [min(width, _NARROWEST) for width in wanted]
-        # Words that are too long for all to fit are broken, the longest ones first.
-        fitted = _shared(least, [max(pair) for pair in zip(least, words, strict=True)], available)
-        fitted = _shared(fitted, wanted, available)
+        fitted = _shared(least, wanted, available)
     if fitted:
         fitted[-1] += max(0, available - sum(fitted))
     return fitted

@@ -7,6 +7,7 @@ and some of what is seen stands in no source (numbers of notes and items, what e
 import re
 from unicodedata import normalize
 
+from sophos_desktop.shell.transcript.markdown.html_marks import HTML_TAG
 from sophos_desktop.shell.transcript.text.text_search import COMBINING, folded
 
 _MARKS = "*_~`\\<>"  # what emphasis, code, escapes and addresses in angles put around letters
@@ -59,6 +60,7 @@ class _Source:
             "![" in source
             or ("&" in source and _ENTITY.search(source) is not None)
             or ("<" in source and _CHANGED_ADDRESS.search(source) is not None)
+            or ("</" in source and HTML_TAG.search(source) is not None)
             or (not is_ascii and _SURROGATE.search(source) is not None)
         )
         self.has_notes = "[^" in source

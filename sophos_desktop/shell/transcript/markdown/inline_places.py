@@ -74,7 +74,8 @@ class _Watch:
                 waiting += _spread(step.position, stop, length - step.waiting)
                 made[0].meta[PLACES] = waiting[:length]
                 del made[0]
-            if made and made[-1].type == "link_close" and following.position > step.limit:
+            # What closes a link or a pair of tags follows the words between, which are read by themselves.
+            if made and made[-1].nesting < 0 and following.position > step.limit:
                 made.pop().meta[PLACES] = [(step.limit, following.position)]
             _place_made(made, step.position, stop, state.src)
             waiting = _spread(step.position, stop, following.waiting)

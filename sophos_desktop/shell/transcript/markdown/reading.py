@@ -1,7 +1,7 @@
 """Turns Markdown into tokens.
 
-Invariant: HTML is text, nothing is fetched, and whatever the text is, reading it ends in tokens: what is
-nested too deeply is shown as source. No Qt.
+Invariant: HTML is text but for a few bare tags, nothing is fetched, and whatever the text is, reading it ends
+in tokens: what is nested too deeply is shown as source. No Qt.
 """
 
 import re
@@ -69,6 +69,7 @@ class MarkdownReader:
 
         from sophos_desktop.shell.transcript.markdown.html_breaks import html_break_plugin
         from sophos_desktop.shell.transcript.markdown.html_images import html_image_plugin
+        from sophos_desktop.shell.transcript.markdown.html_marks import html_marks_plugin
         from sophos_desktop.shell.transcript.markdown.joined_emphasis import joined_emphasis_plugin
         from sophos_desktop.shell.transcript.markdown.math_rules import math_plugin
 
@@ -78,6 +79,7 @@ class MarkdownReader:
         parser.use(math_plugin)
         parser.use(html_image_plugin)
         parser.use(html_break_plugin)
+        parser.use(html_marks_plugin)
         parser.use(joined_emphasis_plugin)
         # All are read, so that an image of any kind becomes a placeholder; see may_open.
         parser.validateLink = lambda url: True  # type: ignore[method-assign]
