@@ -57,6 +57,11 @@ async def test_deny_all_and_send_answers_every_card_and_sends_the_message(data_d
         question = rig.banner("waitingQuestion")
         assert (question.isVisible(), question.title) == (True, "2 calls are still waiting.")
         assert rig.composer.text == "Never mind"
+        rig.composer.clear()
+        assert not question.isVisible(), "nothing is there to be sent"
+        rig.type("Never mind")
+        rig.enter()
+        assert question.isVisible()
         assert len(await core.decisions.pending()) == 2
         rig.click("denyAllAndSendButton")
         await finished(rig, core)

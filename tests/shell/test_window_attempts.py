@@ -103,7 +103,7 @@ async def test_a_half_answer_of_a_killed_run_stays_as_one_that_was_stopped_does(
                 os.kill(other.process.pid, signal.SIGKILL)
                 await other.end()
             await until(lambda: rig.shows("resumeBanner"), "its death is noticed within seconds")
-            anew = "Resume writes the answer anew; this half stays until then."
+            anew = "Resume writes it anew; this half stays until then."
             assert rig.banner("resumeBanner").text == anew
             assert not any("interrupted" in line for line in lines(rig))
             rig.go_on()

@@ -33,7 +33,7 @@ from sophos_desktop.core.domain.tool_parts import words_of_size
 from sophos_desktop.foundation.clock import to_text
 from sophos_desktop.foundation.ids import new_id
 
-TRIES_TO_FIT = 2
+TRIES_TO_FIT = 3
 
 
 async def agent(state: AgentState, runtime: Runtime[RunContext]) -> dict[str, Any]:

@@ -29,6 +29,8 @@ from sophos_desktop.core.domain.tool_parts import words_of_size
 DEFAULT_NUM_CTX = 8192
 FIRST_TOKENS_PER_CHARACTER = 0.30
 MOST_TOKENS_PER_CHARACTER = 1.5
+LEAST_TOKENS_PER_CHARACTER = 0.15
+"""No text is read in longer pieces for long; an engine that counts fewer left out what it had read before."""
 MESSAGE_OVERHEAD_TOKENS = 8
 LARGEST_ANSWER_RESERVE_TOKENS = 1024
 SHARE_OF_ONE_RESULT = 0.25
@@ -98,11 +100,16 @@ class TokenGauge:
     def learn(self, model: str, characters: int, tokens: int) -> None:
         """The engine read `tokens` for `characters`. Short prompts say little and are passed over."""
         if characters >= 400 and tokens > 0:
-            self._ratios[model] = min(MOST_TOKENS_PER_CHARACTER, tokens / characters)
+            self._ratios[model] = _within_bounds(tokens / characters)
 
     def refused(self, model: str) -> None:
         """The engine found a prompt too long that seemed to fit: there are more tokens than thought."""
-        self._ratios[model] = min(MOST_TOKENS_PER_CHARACTER, self.ratio(model) * 1.5)
+        more = max(FIRST_TOKENS_PER_CHARACTER, self.ratio(model) * 1.5)
+        self._ratios[model] = _within_bounds(more)
+
+
+def _within_bounds(ratio: float) -> float:
+    return max(LEAST_TOKENS_PER_CHARACTER, min(MOST_TOKENS_PER_CHARACTER, ratio))
 
 
 def fit_prompt(

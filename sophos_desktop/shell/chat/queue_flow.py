@@ -58,6 +58,7 @@ class QueueFlow(QObject):
         self._can_send = False
         self._is_taking = False
         self._looks = 0
+        view.composer.edited.connect(self._on_edited)
         connect_async(view.wait_button.clicked, self._on_wait, owner, "queue message")
         connect_async(view.deny_all_button.clicked, self._on_deny_all, owner, "deny all and send")
         connect_async(sender.began, self._on_began, owner, "look at the queue")
@@ -101,6 +102,11 @@ class QueueFlow(QObject):
             self._question.hide()
             self._view.composer.setFocus()
         return is_open
+
+    def _on_edited(self, text: str) -> None:
+        """Of a message that is not there any more nothing is asked."""
+        if not text.strip() and not self._attached.held:
+            self.forget_question()
 
     async def _on_wait(self, _checked: object = None) -> None:
         self._question.hide()

@@ -7,7 +7,7 @@ from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.core.domain.run import RunStatus
 
 _SAVED = "Everything up to its last step is saved."
-_ANEW = "Resume writes the answer anew; this half stays until then."
+_ANEW = "Resume writes it anew; this half stays until then."
 _RESUME_TITLES = {
     RunStatus.FAILED: "This run failed before it was done.",
     RunStatus.CANCELLED: "You stopped this run.",

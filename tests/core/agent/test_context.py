@@ -9,6 +9,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from sophos_desktop.core.agent.context import (
     FIRST_TOKENS_PER_CHARACTER,
     LEAST_FOR_TOOLS_TOKENS,
+    LEAST_TOKENS_PER_CHARACTER,
     MOST_TOKENS_PER_CHARACTER,
     Prompt,
     TokenGauge,
@@ -161,6 +162,26 @@ def test_the_gauge_learns_from_what_the_engine_read() -> None:
     for characters, tokens in ((10, 9), (1000, 0)):
         gauge.learn("model", characters, tokens)
     assert gauge.ratio("model") == 0.5
+
+
+@given(
+    st.lists(
+        st.one_of(st.none(), st.tuples(st.integers(0, 10_000_000), st.integers(-5, 10_000_000))), max_size=30
+    )
+)
+def test_whatever_engines_count_the_gauge_believes_no_more_than_texts_can_be(
+    reports: list[tuple[int, int] | None],
+) -> None:
+    gauge = TokenGauge()
+    for report in reports:
+        if report is None:
+            before = gauge.ratio("model")
+            gauge.refused("model")
+            assert gauge.ratio("model") >= min(before * 1.5, MOST_TOKENS_PER_CHARACTER)
+            assert gauge.ratio("model") >= FIRST_TOKENS_PER_CHARACTER
+        else:
+            gauge.learn("model", *report)
+        assert LEAST_TOKENS_PER_CHARACTER <= gauge.ratio("model") <= MOST_TOKENS_PER_CHARACTER
 
 
 def test_each_refusal_makes_the_gauge_count_more_up_to_a_limit() -> None:

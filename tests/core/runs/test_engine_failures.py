@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from sophos_desktop.core.agent.context import LEAST_TOKENS_PER_CHARACTER
 from sophos_desktop.core.assembly import Core
 from sophos_desktop.core.domain.conversation import MessageState, Role
 from sophos_desktop.core.domain.errors import NoticeCode
@@ -145,17 +146,35 @@ async def test_a_prompt_that_the_engine_refuses_is_sent_once_more_with_less(
 async def test_a_prompt_that_never_fits_says_both_sizes(data_dir: Path, server: OllamaServer) -> None:
     async with open_test_core(data_dir, server, settings=OLLAMA + "[answer]\nnum_ctx = 1024\n") as core:
         handle, _ = await say(core, None, "a" * 400)
-        server.script(TOO_LONG, TOO_LONG)
+        server.script(TOO_LONG, TOO_LONG, TOO_LONG)
         _, events = await say(core, handle.conversation_id, "b" * 400)
         end = end_of(events)
         assert (end.error_code, end.resumable) == ("CONTEXT_EXCEEDED", True)
         assert "1,024" in str(end.error_message)
-        assert len(server.chats) == 3
+        assert len(server.chats) == 4
         _, events = await say(core, None, "one message beyond it " * 400)
         assert end_of(events).error_code == "CONTEXT_EXCEEDED"
-        assert len(server.chats) == 4
+        assert len(server.chats) == 5
         _, events = await say(core, handle.conversation_id, "short")
         assert end_of(events).status == "completed"
+
+
+async def test_an_engine_that_counts_only_what_is_new_does_not_make_the_next_prompt_too_long(
+    data_dir: Path, server: OllamaServer
+) -> None:
+    async with open_test_core(data_dir, server, settings=OLLAMA + "[answer]\nnum_ctx = 1024\n") as core:
+        server.script(Reply(pieces=("noted",), prompt_tokens=3))
+        handle, _ = await say(core, None, "a" * 1000)
+        for text in ("b", "c"):
+            server.script(Reply(pieces=("noted",), prompt_tokens=3))
+            await say(core, handle.conversation_id, text * 1200)
+        server.script(TOO_LONG)
+        _, events = await say(core, handle.conversation_id, "d" * 1200)
+        assert end_of(events).status == "completed"
+        first, second = (
+            sum(len(m["content"]) for m in request.body["messages"]) for request in server.chats[-2:]
+        )
+        assert second < first < 1024 / LEAST_TOKENS_PER_CHARACTER
 
 
 async def test_a_history_beyond_the_context_loses_its_oldest_turns_in_the_prompt_alone(
