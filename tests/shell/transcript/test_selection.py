@@ -298,7 +298,10 @@ def test_an_answer_that_nobody_read_is_copied_whole() -> None:
         copied: list[str] = []
         selection.copied.connect(lambda: copied.append(QGuiApplication.clipboard().text()))
         selection.copy_message(1, as_markdown=False)
+        waiting = QGuiApplication.overrideCursor()
+        assert waiting is not None and waiting.shape() is Qt.CursorShape.BusyCursor
         wait_for(lambda: len(copied) == 1)
+        assert QGuiApplication.overrideCursor() is None
         assert copied[0].startswith("needlebegin\n\nsome bold words 😀 here\n\n•\tan item\n\nsome")
         assert copied[0].count("bold words") == 1_500
         assert copied[0].endswith("needleend")

@@ -7,7 +7,8 @@ meanwhile begins the work again.
 from collections.abc import Callable, Iterator
 from time import perf_counter
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication
 
 from sophos_desktop.shell.transcript.copying.clipboard import DocumentOf, Span, markdown_steps
 from sophos_desktop.shell.transcript.model.positions import TextPosition
@@ -36,6 +37,7 @@ class CopyJob(QObject):
         self._put: Callable[[str], object] | None = None
         self._pieces: list[str] = []
         self._is_gone = False
+        self._is_busy = False
         self._timer = QTimer(self)
         self._timer.setInterval(1)
         self._timer.timeout.connect(lambda: self._go_on(_SLICE_SECONDS))
@@ -48,6 +50,7 @@ class CopyJob(QObject):
         self._go_on(_AT_ONCE_SECONDS)
         if self._steps is not None:
             self._timer.start()
+            self._show_busy(is_busy=True)
 
     def restart(self) -> None:
         """The places of what is copied mean something else now."""
@@ -58,6 +61,16 @@ class CopyJob(QObject):
         """What was to be copied is gone."""
         self._steps, self._pieces = None, []
         self._timer.stop()
+        self._show_busy(is_busy=False)
+
+    def _show_busy(self, *, is_busy: bool) -> None:
+        """The pointer says that the clipboard does not have it yet."""
+        if is_busy != self._is_busy:
+            self._is_busy = is_busy
+            if is_busy:
+                QGuiApplication.setOverrideCursor(Qt.CursorShape.BusyCursor)
+            else:
+                QGuiApplication.restoreOverrideCursor()
 
     def _go_on(self, seconds: float) -> None:
         deadline = perf_counter() + seconds
