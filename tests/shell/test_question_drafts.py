@@ -73,6 +73,21 @@ def test_a_result_that_is_being_entered_is_there_again(rig: Rig) -> None:
     assert rig.is_seen(part(rig.card(), QPushButton, "saveResultButton"))
 
 
+def test_ctrl_and_enter_use_the_result_that_was_entered_and_no_empty_one(rig: Rig) -> None:
+    answers: list[Answer] = []
+    rig.questions.answered.connect(lambda _question, given: answers.append(given))
+    show(rig, asked("m:0", "uncertain"))
+    press(rig.card(), "enterResultButton")
+    field = part(rig.card(), QTextEdit, "resultField")
+    control = Qt.KeyboardModifier.ControlModifier
+    QTest.keyClick(field, Qt.Key.Key_Return, control)
+    QTest.keyClicks(field, "It ran")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    assert answers == []
+    QTest.keyClick(field, Qt.Key.Key_Return, control)
+    assert [(given.kind, given.result) for given in answers] == [("result", "It ran\n")]
+
+
 def test_what_was_typed_is_of_that_question_alone(rig: Rig) -> None:
     question = asked("m:0")
     show(rig, question)

@@ -21,6 +21,7 @@ class GrowingField(QTextEdit):
     """Belongs to its card. Plain text in lines of the height of code: a QPlainTextEdit cannot set that."""
 
     left = Signal()  # Escape
+    ended = Signal()  # Ctrl+Enter
 
     def __init__(
         self,
@@ -119,10 +120,14 @@ class GrowingField(QTextEdit):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape leaves; Enter breaks the line."""
+        """Escape leaves; Enter breaks the line, with Ctrl it ends the text."""
         if event.key() == Qt.Key.Key_Escape:
             event.accept()
             self.left.emit()
+        elif _is_ctrl_enter(event):
+            event.accept()
+            if not event.isAutoRepeat():
+                self.ended.emit()
         elif event.matches(QKeySequence.StandardKey.InsertParagraphSeparator) and not self.isReadOnly():
             event.accept()
             # Qt would give up the line's height at the second of two empty lines.
@@ -182,6 +187,11 @@ class ReasonField(QLineEdit):
             event.accept()  # the key that opened the field is still held
         else:
             super().keyPressEvent(event)
+
+
+def _is_ctrl_enter(event: QKeyEvent) -> bool:
+    has_control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+    return has_control and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 def _is_escape(event: QEvent) -> bool:

@@ -72,7 +72,7 @@ class UncertainCard(Card):
         )
         self.skip = self.button("skipButton", "&Skip", "The model is told that the outcome is unknown")
         self.enter = self.button("enterResultButton", "Enter res&ult…", RESULT_LABEL)
-        gets = "The model gets this text"
+        gets = "The model gets this text (Ctrl+Enter)"
         self.save = self.button("saveResultButton", "&Use as result", gets, primary=True)
         self.back = self.button("resultBackButton", "&Back", "Decide otherwise")
         self.back.setProperty("quiet", "true")
@@ -84,6 +84,7 @@ class UncertainCard(Card):
         self.skip.clicked.connect(lambda: self._choose("skip"))
         self.enter.clicked.connect(lambda: self._show_result(is_entering=True))
         self.back.clicked.connect(lambda: self._show_result(is_entering=False))
+        self._result.ended.connect(self._on_save)
         self._result.left.connect(lambda: self._show_result(is_entering=False))
         self._result.textChanged.connect(self._on_result_edited)
         self.save.clicked.connect(self._on_save)
@@ -111,7 +112,8 @@ class UncertainCard(Card):
         self.save.setEnabled(bool(self._result.toPlainText().strip()))
 
     def _on_save(self) -> None:
-        self._choose("result", self._result.toPlainText())
+        if self.save.isEnabled():
+            self._choose("result", self._result.toPlainText())
 
     def _show_result(self, *, is_entering: bool) -> None:
         self.reshaping.emit()
