@@ -6,12 +6,14 @@ platform's own where it has them.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QKeySequence
 
 from sophos_desktop.shell.theme.icons import HasTokens, Mark, icon
+from sophos_desktop.shell.widgets.command import command
 
 _Key = QKeySequence.StandardKey
 _MARKS: Final = {
@@ -19,6 +21,7 @@ _MARKS: Final = {
     "rename": Mark.EDIT,
     "delete": Mark.DELETE,
     "export_markdown": Mark.FILE,
+    "export_here": Mark.FILE,
     "export_jsonl": Mark.DATA,
     "settings": Mark.SETTINGS,
     "data_folder": Mark.DATA,
@@ -55,35 +58,37 @@ class Actions:
 
     def __init__(self, parent: QObject, theme: HasTokens) -> None:
         """What needs the core is off until `update`."""
-        self._parent = parent
-        self.new_chat = self._make("actionNewChat", "&New Chat", "Ctrl+N", _Key.New)
-        self.rename = self._make("actionRename", "&Rename…", "F2")
-        self.delete = self._make("actionDelete", "&Delete…", "Del", _Key.Delete)
-        self.export_markdown = self._make("actionExportMarkdown", "As &Markdown…", "Ctrl+Shift+E")
-        self.export_jsonl = self._make("actionExportJsonl", "Checkpoints as &JSONL…", "Ctrl+Alt+E")
-        self.export_all_markdown = self._make("actionExportAllMarkdown", "&All as Markdown…", "")
-        self.export_all_jsonl = self._make("actionExportAllJsonl", "All &Checkpoints as JSONL…", "")
-        self.settings = self._make("actionSettings", "&Settings…", "Ctrl+,", _Key.Preferences)
-        self.data_folder = self._make("actionOpenDataFolder", "&Open Data Folder", "")
-        self.quit = self._make("actionQuit", "&Quit", "Ctrl+Q", _Key.Quit)
-        self.toggle_list = self._make("actionToggleList", "&Conversation List", "Ctrl+Shift+L")
-        self.zoom_in = self._make("actionZoomIn", "Zoom &In", "Ctrl++", _Key.ZoomIn)
-        self.zoom_out = self._make("actionZoomOut", "Zoom &Out", "Ctrl+-", _Key.ZoomOut)
-        self.zoom_reset = self._make("actionZoomReset", "&Actual Size", "Ctrl+0")
+        make = partial(command, parent)
+        self.new_chat = make("actionNewChat", "&New Chat", "Ctrl+N", _Key.New)
+        self.rename = make("actionRename", "Rena&me…", "F2")
+        self.delete = make("actionDelete", "&Delete…", "Del", _Key.Delete)
+        self.export_markdown = make("actionExportMarkdown", "As &Markdown…", "Ctrl+Shift+E")
+        # The same command where no heading says what is done; its key is that one's.
+        self.export_here = make("actionExportHere", "&Export as Markdown…")
+        self.export_jsonl = make("actionExportJsonl", "Checkpoints as &JSONL…", "Ctrl+Alt+E")
+        self.export_all_markdown = make("actionExportAllMarkdown", "&All as Markdown…")
+        self.export_all_jsonl = make("actionExportAllJsonl", "All &Checkpoints as JSONL…")
+        self.settings = make("actionSettings", "&Settings…", "Ctrl+,", _Key.Preferences)
+        self.data_folder = make("actionOpenDataFolder", "&Open Data Folder")
+        self.quit = make("actionQuit", "&Quit", "Ctrl+Q", _Key.Quit)
+        self.toggle_list = make("actionToggleList", "&Conversation List", "Ctrl+Shift+L")
+        self.zoom_in = make("actionZoomIn", "Zoom &In", "Ctrl++", _Key.ZoomIn)
+        self.zoom_out = make("actionZoomOut", "Zoom &Out", "Ctrl+-", _Key.ZoomOut)
+        self.zoom_reset = make("actionZoomReset", "&Actual Size", "Ctrl+0")
         # On most keyboards the plus needs Shift, and Ctrl with the key of the plus is what people press.
         self.zoom_in.setShortcuts([*self.zoom_in.shortcuts(), QKeySequence("Ctrl+=")])
-        self.resume = self._make("actionResume", "&Resume", "Ctrl+R")
-        self.stop = self._make("actionStop", "&Stop", "Esc", _Key.Cancel)
-        self.attach = self._make("actionAttach", "&Attach Files…", "Ctrl+Shift+A")
-        self.choose_model = self._make("actionChooseModel", "Choose Mo&del…", "Ctrl+Shift+M")
-        self.focus_list = self._make("actionFocusList", "Go to &List", "Ctrl+L")
-        self.focus_composer = self._make("actionFocusComposer", "Go to &Message", "Ctrl+M")
-        self.focus_trace = self._make("actionFocusTrace", "Go to &Trace", "Ctrl+J")
-        self.servers = self._make("actionServers", "Tool &Servers…", "Ctrl+T")
-        self.permissions = self._make("actionToolPermissions", "Tool &Permissions…", "")
-        self.doctor = self._make("actionDoctor", "&Check the Installation…", "")
-        self.keyboard = self._make("actionKeyboard", "&Keyboard Shortcuts", "F1", _Key.HelpContents)
-        self.about = self._make("actionAbout", "&About Sophos Desktop", "")
+        self.resume = make("actionResume", "&Resume", "Ctrl+R")
+        self.stop = make("actionStop", "&Stop", "Esc", _Key.Cancel)
+        self.attach = make("actionAttach", "&Attach Files…", "Ctrl+Shift+A")
+        self.choose_model = make("actionChooseModel", "Choose Mo&del…", "Ctrl+Shift+M")
+        self.focus_list = make("actionFocusList", "Go to &List", "Ctrl+L")
+        self.focus_composer = make("actionFocusComposer", "Go to &Message", "Ctrl+M")
+        self.focus_trace = make("actionFocusTrace", "Go to &Trace", "Ctrl+J")
+        self.servers = make("actionServers", "Tool &Servers…", "Ctrl+T")
+        self.permissions = make("actionToolPermissions", "Tool &Permissions…")
+        self.doctor = make("actionDoctor", "&Check the Installation…")
+        self.keyboard = make("actionKeyboard", "&Keyboard Shortcuts", "F1", _Key.HelpContents)
+        self.about = make("actionAbout", "&About Sophos Desktop")
         self.export_markdown.setIconText("Export as Markdown")
         self.export_jsonl.setIconText("Export Checkpoints as JSONL")
         self.toggle_list.setCheckable(True)
@@ -102,18 +107,6 @@ class Actions:
         """All actions."""
         return (value for value in vars(self).values() if isinstance(value, QAction))
 
-    def _make(
-        self, name: str, text: str, keys: str, standard: QKeySequence.StandardKey | None = None
-    ) -> QAction:
-        action = QAction(text, self._parent)
-        action.setObjectName(name)
-        habits = QKeySequence.keyBindings(standard) if standard is not None else []
-        if habits:
-            action.setShortcut(habits[0])
-        elif keys:
-            action.setShortcut(QKeySequence(keys))
-        return action
-
     def update(self, state: ActionState) -> None:
         """Enable what can be done."""
         has_conversation = state.is_open and state.has_conversation
@@ -123,7 +116,7 @@ class Actions:
             action.setEnabled(state.is_open)
         self.rename.setEnabled(has_conversation)
         self.delete.setEnabled(has_conversation and state.is_idle)
-        for action in (self.export_markdown, self.export_jsonl):
+        for action in (self.export_markdown, self.export_here, self.export_jsonl):
             action.setEnabled(has_conversation and not state.is_exporting)
         for action in (self.export_all_markdown, self.export_all_jsonl):
             action.setEnabled(state.is_open and not state.is_exporting)

@@ -4,13 +4,15 @@ Invariant: they act on the text widget that had the focus last, a menu's own foc
 transcript where none has; each is enabled while it would do something there.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Protocol
 
 from PySide6.QtCore import QEvent, QObject, Qt, SignalInstance
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenuBar, QPlainTextEdit, QTextEdit, QWidget
 from shiboken6 import isValid
+
+from sophos_desktop.shell.widgets.command import command
 
 _Key = QKeySequence.StandardKey
 _TextArea = QTextEdit | QPlainTextEdit
@@ -76,19 +78,18 @@ class EditActions(QObject):
             "actionSelectAll", "Select &All", _Key.SelectAll, lambda one: one.selectAll()
         )
         self.copy_markdown = self._make_for_transcript(
-            "actionCopyMarkdown", "Copy as &Markdown", QKeySequence("Ctrl+Shift+C"), transcript.copy_markdown
+            "actionCopyMarkdown", "Copy as &Markdown", "Ctrl+Shift+C", transcript.copy_markdown
         )
-        self.find = self._make_for_transcript(
-            "actionFind", "&Find…", QKeySequence("Ctrl+F"), transcript.search
-        )
+        self.find = self._make_for_transcript("actionFind", "&Find…", "Ctrl+F", transcript.search, _Key.Find)
         self.find_next = self._make_for_transcript(
-            "actionFindNext", "Find Ne&xt", QKeySequence("F3"), lambda: transcript.search(is_again=True)
+            "actionFindNext", "Find Ne&xt", "F3", lambda: transcript.search(is_again=True), _Key.FindNext
         )
         self.find_previous = self._make_for_transcript(
             "actionFindPrevious",
             "Find Pre&vious",
-            QKeySequence("Shift+F3"),
+            "Shift+F3",
             lambda: transcript.search(is_again=True, is_back=True),
+            _Key.FindPrevious,
         )
         application = QApplication.instance()
         assert isinstance(application, QApplication)
@@ -102,9 +103,7 @@ class EditActions(QObject):
         keys: QKeySequence.StandardKey,
         work: Callable[[_Text], object],
     ) -> QAction:
-        action = QAction(text, self._window)
-        action.setObjectName(name)
-        action.setShortcut(QKeySequence(keys))
+        action = command(self._window, name, text, standard=keys)
 
         def do() -> None:
             target = self.target
@@ -120,11 +119,14 @@ class EditActions(QObject):
         return action
 
     def _make_for_transcript(
-        self, name: str, text: str, keys: QKeySequence, work: Callable[[], object]
+        self,
+        name: str,
+        text: str,
+        keys: str,
+        work: Callable[[], object],
+        standard: QKeySequence.StandardKey | None = None,
     ) -> QAction:
-        action = QAction(text, self._window)
-        action.setObjectName(name)
-        action.setShortcut(keys)
+        action = command(self._window, name, text, keys, standard)
         action.triggered.connect(lambda _checked=False: work())
         return action
 
@@ -155,10 +157,9 @@ class EditActions(QObject):
             return True
         return super().eventFilter(watched, event)
 
-    @property
-    def commands(self) -> list[QAction]:
-        """All of them."""
-        return [value for value in vars(self).values() if isinstance(value, QAction)]
+    def __iter__(self) -> Iterator[QAction]:
+        """All commands."""
+        return (value for value in vars(self).values() if isinstance(value, QAction))
 
     def _act_on_transcript(self, action: QAction) -> None:
         if action is self.copy:

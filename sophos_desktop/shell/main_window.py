@@ -3,11 +3,9 @@
 Invariant: it holds no state of its own but the layout; closing it only asks for the staged shutdown.
 """
 
-import itertools
-
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QPaintEvent, QResizeEvent, QWheelEvent
-from PySide6.QtWidgets import QApplication, QMainWindow, QSplitter, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow
 
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
 from sophos_desktop.foundation.clock import Clock, SystemClock
@@ -27,21 +25,23 @@ from sophos_desktop.shell.edit_actions import EditActions
 from sophos_desktop.shell.event_bridge import EventBridge
 from sophos_desktop.shell.exports.export_flow import ExportFlow
 from sophos_desktop.shell.facade import Core
-from sophos_desktop.shell.menus import fill_menu_bar
-from sophos_desktop.shell.status_bar import StatusBar, StatusFeed
+from sophos_desktop.shell.menus import fill_menu_bar, row_entries
+from sophos_desktop.shell.preferences.settings_watch import SettingsWatch
+from sophos_desktop.shell.status.bar import StatusBar
+from sophos_desktop.shell.status.feed import StatusFeed
 from sophos_desktop.shell.theme.follower import Theme
-from sophos_desktop.shell.theme.tokens import DOCK_WIDTH, FIRST_WINDOW, LIST_WIDTH, SMALLEST_WINDOW
+from sophos_desktop.shell.theme.tokens import FIRST_WINDOW, SMALLEST_WINDOW
 from sophos_desktop.shell.tool_dialogs import ToolDialogs
 from sophos_desktop.shell.trace.dock import TraceDock
 from sophos_desktop.shell.trace.feed import TraceFeed
 from sophos_desktop.shell.trace.saving import TraceSaving
 from sophos_desktop.shell.trace.trace_model import TraceModel
 from sophos_desktop.shell.trace.transcript_places import show_place
-from sophos_desktop.shell.window_commands import WindowCommands
+from sophos_desktop.shell.window_arrangement import arrange, order_tabs
+from sophos_desktop.shell.window_commands import Commanded, WaysOut, WindowCommands
 from sophos_desktop.shell.window_layout import WindowLayout
 
 _NAME = "Sophos Desktop"
-_NARROWEST_CHAT = 320
 
 
 class MainWindow(QMainWindow):
@@ -72,6 +72,7 @@ class MainWindow(QMainWindow):
         self.bridge = EventBridge(owner, self)
         self.feed = ConversationFeed(self.model, owner, self)
         self.status_feed = StatusFeed(self.status, owner, self)
+        self.settings_watch = SettingsWatch(self)
         self.picker = ModelPicker(self.theme, self.chat.composer_frame)
         self.chat.composer_frame.tools.addWidget(self.picker)
         self.models = ModelFlow(self.picker, self.theme, owner, self)
@@ -85,62 +86,55 @@ class MainWindow(QMainWindow):
         self.changed_tools = ChangedTools(self.theme, self)
         for banner in (self.changed_tools.banner, self.exports.banner, self.trace_saving.banner):
             self.chat.add_banner(banner)
-        self._splitter = QSplitter(Qt.Orientation.Horizontal, self)
-        self._lay_out()
-        self.layout_ = WindowLayout(self, self._splitter, self.panel, self.dock, self.theme)
+        splitter = arrange(self, self.panel, self.chat, self.dock, self.status)
+        order_tabs(self.panel, self.chat, self.picker)
+        self.layout_ = WindowLayout(self, splitter, self.panel, self.dock, self.theme)
         self._make_menus()
-        self.commands = WindowCommands(self)
+        self.commands = self._make_commands()
         self._connect()
         self.chat.composer.setFocus()
 
-    def _lay_out(self) -> None:
-        self._splitter.setHandleWidth(1)
-        self._splitter.addWidget(self.panel)
-        self._splitter.addWidget(self.chat)
-        # Not what its layout asks for: the margins beside the column would push the dock away.
-        self.chat.setMinimumWidth(_NARROWEST_CHAT)
-        self._splitter.setStretchFactor(1, 1)
-        self._splitter.setCollapsible(1, False)
-        self._splitter.setSizes([LIST_WIDTH - 1, FIRST_WINDOW[0] - LIST_WIDTH])  # the line is the last pixel
-        self.setCentralWidget(self._splitter)
-        self.setStatusBar(self.status)
-        self.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self.dock)
-        self.resizeDocks([self.dock], [DOCK_WIDTH - 1], Qt.Orientation.Horizontal)
-        self._toggle_trace = self.dock.toggleViewAction()
-        self._toggle_trace.setObjectName("actionToggleTrace")
-        self._toggle_trace.setText("&Trace")
-        self._toggle_trace.setShortcut("Ctrl+Shift+T")
-        self.status.add_toggles(self.actions_.toggle_list, self._toggle_trace)
-        self.chat.tab_chain.add_above(self.panel.undo_bar)
-        order: tuple[QWidget, ...] = (
-            self.panel.filter,
-            self.panel.new_button,
-            self.panel.view,
-            self.chat.transcript,
-            self.chat.composer,
-            self.chat.composer_frame.attach_button,
-            self.picker,
-            self.chat.stop_button,
-            self.chat.send_button,
-        )
-        for before, after in itertools.pairwise(order):
-            QWidget.setTabOrder(before, after)
-
     def _make_menus(self) -> None:
-        actions = self.actions_
-        bar, edit = self.menuBar(), self.edit_actions
-        self.menus = fill_menu_bar(bar, actions, edit, self._toggle_trace, self.theme)
-        self.panel.add_actions(actions.new_chat, actions.rename, actions.delete)
-        self.menu_actions = (*actions, *self.edit_actions.commands, self._toggle_trace)
+        actions, bar, edit = self.actions_, self.menuBar(), self.edit_actions
+        toggle_trace = self.dock.toggleViewAction()
+        toggle_trace.setObjectName("actionToggleTrace")
+        toggle_trace.setText("&Trace")
+        toggle_trace.setShortcut("Ctrl+Shift+T")
+        self.status.add_toggles(actions.toggle_list, toggle_trace)
+        self.menus = fill_menu_bar(bar, actions, edit, toggle_trace, self.theme)
+        by_key = (actions.rename, actions.delete)
+        self.panel.add_actions(actions.new_chat, by_key=by_key, by_click=row_entries(actions))
+        self.menu_actions = (*actions, *edit, toggle_trace)
+
+    def _make_commands(self) -> WindowCommands:
+        parts = Commanded(
+            actions=self.actions_,
+            presenter=self.presenter,
+            chat=self.chat,
+            picker=self.picker,
+            panel=self.panel,
+            feed=self.feed,
+            dock=self.dock,
+            dialogs=self.dialogs,
+            exports=self.exports,
+            theme=self.theme,
+        )
+        ways = WaysOut(
+            quit=self.quit_requested.emit,
+            core=lambda: self._core,
+            title=lambda: self.title,
+            open_address=lambda address: self.open_address(address),
+            open_folder=lambda path: self.open_folder(path),
+        )
+        return WindowCommands(self, parts, ways)
 
     def _connect(self) -> None:
         presenter = self.presenter
-        self.commands.connect()
         self.exports.state_changed.connect(self._update_actions)
         self.exports.failed.connect(self.show_error)
         self.exports.folder_wanted.connect(lambda path: self.open_folder(path))
         self.dialogs.setting_changed.connect(self._on_setting_changed)
-        self.status_feed.setting_changed.connect(self._on_setting_changed)
+        self.settings_watch.changed.connect(self._on_setting_changed)
         self.dock.shown_changed.connect(self.trace_feed.set_shown)
         self.trace_feed.failed.connect(self.show_error)
         self.dock.save_wanted.connect(lambda run_id: self.trace_saving.ask(run_id, self.title))
@@ -177,6 +171,7 @@ class MainWindow(QMainWindow):
         await self.layout_.restore(core.conversations)
         self.actions_.toggle_list.setChecked(not self.panel.isHidden())
         self.status_feed.attach(core)
+        self.settings_watch.attach(core)
         self.models.attach(core)
         self.changed_tools.attach(core)
         self.trace_feed.attach(core)
@@ -185,15 +180,12 @@ class MainWindow(QMainWindow):
         await self.presenter.attach(core)
         self._update_actions()
 
-    @property
-    def core(self) -> Core | None:
-        """What is open."""
-        return self._core
-
     def fail_to_open(self, error: SophosError) -> None:
         """The core could not be opened: say why; the window can only be closed."""
         self.presenter.fail_to_open(error)
-        self.status.engine.say("not open", error.message)
+        self.panel.show_unopened(error)
+        self.picker.hide()
+        self.status.show_unopened(error)
 
     def close_for_work(self) -> None:
         """The shutdown began."""
@@ -213,6 +205,7 @@ class MainWindow(QMainWindow):
         self._core = None
         self.dialogs.close_all()
         self.status_feed.detach()
+        self.settings_watch.detach()
         self.models.detach()
         self.changed_tools.detach()
         self.trace_feed.detach()

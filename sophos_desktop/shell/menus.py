@@ -14,6 +14,8 @@ from sophos_desktop.shell.edit_actions import EditActions
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.widgets.floating_menu import FloatingMenu
 
+_Entries = Sequence[QAction | None]  # None: a line between two groups
+
 
 def fill_menu_bar(
     bar: QMenuBar, actions: Actions, edit: EditActions, toggle_trace: QAction, theme: Theme
@@ -22,80 +24,82 @@ def fill_menu_bar(
     home = QWidget()
     home.setObjectName("menus")
     bar.destroyed.connect(home.deleteLater)
-    add = _Adding(bar, home, theme)
-    export = FloatingMenu("&Export", theme, home)
-    export.setObjectName("menuExport")
-    export.addActions([actions.export_markdown, actions.export_jsonl])
-    export.addSeparator()
-    export.addActions([actions.export_all_markdown, actions.export_all_jsonl])
-    add.menu(
-        "&File",
-        (
-            actions.new_chat,
-            None,
-            actions.rename,
-            export.menuAction(),
-            actions.delete,
-            None,
-            actions.settings,
-            actions.data_folder,
-            None,
-            actions.quit,
-        ),
-    )
-    edit_menu = add.menu(
-        "&Edit",
-        (
-            edit.undo,
-            edit.redo,
-            None,
-            edit.cut,
-            edit.copy,
-            edit.copy_markdown,
-            edit.paste,
-            None,
-            edit.select_all,
-            None,
-            edit.find,
-            edit.find_next,
-            edit.find_previous,
-        ),
-    )
-    edit_menu.aboutToShow.connect(edit.update)
-    zoom = FloatingMenu("&Zoom", theme, home)
-    zoom.setObjectName("menuZoom")
-    zoom.addActions([actions.zoom_in, actions.zoom_out])
-    zoom.addSeparator()
-    zoom.addAction(actions.zoom_reset)
-    add.menu("&View", (actions.toggle_list, toggle_trace, None, zoom.menuAction()))
-    add.menu(
-        "&Chat",
-        (
-            actions.resume,
-            actions.stop,
-            None,
-            actions.attach,
-            actions.choose_model,
-            None,
-            actions.focus_composer,
-            actions.focus_list,
-            actions.focus_trace,
-        ),
-    )
-    add.menu("&Tools", (actions.servers, actions.permissions, actions.doctor))
-    add.menu("&Help", (actions.keyboard, None, actions.about))
+
+    def menu(title: str, entries: _Entries, *, hangs_from_bar: bool = False) -> FloatingMenu:
+        made = FloatingMenu(title, theme, home, hangs_from_bar=hangs_from_bar)
+        made.setObjectName("menu" + title.replace("&", ""))
+        made.add_entries(entries)
+        return made
+
+    export = menu("&Export", _exports(actions))
+    zoom = menu("&Zoom", (actions.zoom_in, actions.zoom_out, None, actions.zoom_reset))
+    for title, entries in (
+        ("&File", _file(actions, export.menuAction())),
+        ("&Edit", _edit(edit)),
+        ("&View", (actions.toggle_list, toggle_trace, None, zoom.menuAction())),
+        ("&Chat", _chat(actions)),
+        ("&Tools", (actions.servers, actions.permissions, actions.doctor)),
+        ("&Help", (actions.keyboard, None, actions.about)),
+    ):
+        hung = menu(title, entries, hangs_from_bar=True)
+        bar.addMenu(hung)
+        if title == "&Edit":
+            hung.aboutToShow.connect(edit.update)
     return home
 
 
-class _Adding:
-    """Adds menus to a bar."""
+def _exports(actions: Actions) -> _Entries:
+    all_ = (actions.export_all_markdown, actions.export_all_jsonl)
+    return (actions.export_markdown, actions.export_jsonl, None, *all_)
 
-    def __init__(self, bar: QMenuBar, home: QWidget, theme: Theme) -> None:
-        self._bar, self._home, self._theme = bar, home, theme
 
-    def menu(self, title: str, entries: Sequence[QAction | None]) -> FloatingMenu:
-        menu = FloatingMenu(title, self._theme, self._home, hangs_from_bar=True)
-        menu.setObjectName("menu" + title.replace("&", ""))
-        menu.add_entries(entries)
-        self._bar.addMenu(menu)
-        return menu
+def _file(actions: Actions, export: QAction) -> _Entries:
+    return (
+        actions.new_chat,
+        None,
+        actions.rename,
+        export,
+        actions.delete,
+        None,
+        actions.settings,
+        actions.data_folder,
+        None,
+        actions.quit,
+    )
+
+
+def _edit(edit: EditActions) -> _Entries:
+    return (
+        edit.undo,
+        edit.redo,
+        None,
+        edit.cut,
+        edit.copy,
+        edit.copy_markdown,
+        edit.paste,
+        None,
+        edit.select_all,
+        None,
+        edit.find,
+        edit.find_next,
+        edit.find_previous,
+    )
+
+
+def _chat(actions: Actions) -> _Entries:
+    return (
+        actions.resume,
+        actions.stop,
+        None,
+        actions.attach,
+        actions.choose_model,
+        None,
+        actions.focus_composer,
+        actions.focus_list,
+        actions.focus_trace,
+    )
+
+
+def row_entries(actions: Actions) -> _Entries:
+    """The menu of a row of the list."""
+    return (actions.rename, actions.export_here, None, actions.resume, None, actions.delete)

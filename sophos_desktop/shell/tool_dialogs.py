@@ -83,7 +83,7 @@ class ToolDialogs(QObject):
     def _make_keyboard(self) -> PlainDialog:
         from sophos_desktop.shell.diagnostics.help_dialogs import KeyboardDialog
 
-        return KeyboardDialog(self._actions, self._window)
+        return KeyboardDialog(self._actions, self._core, self._window)
 
     def show_about(self) -> None:
         """Version and licences."""

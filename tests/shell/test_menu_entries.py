@@ -12,12 +12,18 @@ from tests.support.fake_core import FakeCore
 from tests.support.fake_core_parts import user
 from tests.support.window import WindowRig, open_window, turns, until
 
-NEEDS_A_CONVERSATION = {"actionRename", "actionDelete", "actionExportMarkdown", "actionExportJsonl"}
+NEEDS_A_CONVERSATION = {
+    "actionRename",
+    "actionDelete",
+    "actionExportMarkdown",
+    "actionExportHere",
+    "actionExportJsonl",
+}
 
 
 def menus(rig: WindowRig) -> list[FloatingMenu]:
-    """Those of the bar and those within them."""
-    found = [rig.find(FloatingMenu, name) for name in ("menuExport", "menuZoom")]
+    """Those of the bar, those within them, and that of a row of the list."""
+    found = [rig.find(FloatingMenu, name) for name in ("menuExport", "menuZoom", "conversationMenu")]
     for entry in rig.window.menuBar().actions():
         menu = entry.menu()
         assert isinstance(menu, FloatingMenu), entry.text()

@@ -109,7 +109,11 @@ async def test_a_right_click_on_a_conversation_offers_what_can_be_done_with_it()
         await until(lambda: rig.window.presenter.conversation_id is not None)
         view = rig.find(GroupedView, "conversationList")
         menu = rig.find(FloatingMenu, "conversationMenu")
-        assert [action.objectName() for action in menu.actions()] == ["actionRename", "actionDelete"]
+        entries = [action for action in menu.actions() if not action.isSeparator()]
+        names = ["actionRename", "actionExportHere", "actionResume", "actionDelete"]
+        assert [action.objectName() for action in entries] == names
+        assert all(not action.icon().isNull() for action in entries)
+        assert [action.isEnabled() for action in entries] == [True, True, False, True]
         assert view.contextMenuPolicy() == Qt.ContextMenuPolicy.CustomContextMenu
 
 

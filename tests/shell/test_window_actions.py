@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QListWidget,
     QMenu,
     QPushButton,
+    QTreeWidget,
 )
 
 from sophos_desktop.core.domain.errors import ErrorCode, SophosError
@@ -77,7 +78,7 @@ async def test_every_entry_of_the_menus_has_a_name_and_a_function() -> None:
         assert titles == ["&File", "&Edit", "&View", "&Chat", "&Tools", "&Help"]
         entries = [
             action
-            for menu in rig.window.menus.findChildren(QMenu)
+            for menu in (*rig.window.menus.findChildren(QMenu), rig.find(QMenu, "conversationMenu"))
             for action in menu.actions()
             if not action.isSeparator() and action.menu() is None
         ]
@@ -208,7 +209,7 @@ async def test_settings_are_changed_refused_and_reset_in_the_form() -> None:
         limit.setText("many")
         QTest.keyClick(limit, Qt.Key.Key_Return)
         problem = rig.find(QLabel, "setting_answer_step_limit_problem")
-        assert problem.text() == "answer.step_limit cannot be 'many'"
+        assert problem.text() == 'answer.step_limit cannot be "many"'
         assert limit.text() == "many"
         assert dialog.isVisible()
         limit.setText("40")
@@ -306,6 +307,23 @@ async def test_help_opens_once_and_closes_with_escape(action: str, dialog: str) 
         assert not shown.isVisible()
 
 
+@pytest.mark.parametrize(
+    ("chosen", "send", "break_"), [("enter", "Enter", "Shift+Enter"), ("ctrl-enter", "Ctrl+Enter", "Enter")]
+)
+async def test_the_list_of_keys_says_which_key_sends_now(chosen: str, send: str, break_: str) -> None:
+    core = FakeCore()
+    async with open_window(core) as rig:
+        rig.action("actionKeyboard").trigger()
+        rig.find(QDialog, "keyboardDialog").close()
+        core.settings.set("ui.send_key", chosen)
+        rig.action("actionKeyboard").trigger()
+        table = rig.find(QTreeWidget, "keyboardList")
+        rows = [table.topLevelItem(row) for row in range(table.topLevelItemCount())]
+        keys = {row.text(0): row.text(1) for row in rows if row is not None}
+        assert (keys["Send the message"], keys["Break the line"]) == (send, break_)
+        assert keys["New Chat"] == "Ctrl+N"
+
+
 # Exports
 
 
@@ -319,7 +337,11 @@ async def export_one(rig: WindowRig, action: str, path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("action", "kind"),
-    [("actionExportMarkdown", ExportFormat.MARKDOWN), ("actionExportJsonl", ExportFormat.CHECKPOINTS)],
+    [
+        ("actionExportMarkdown", ExportFormat.MARKDOWN),
+        ("actionExportHere", ExportFormat.MARKDOWN),
+        ("actionExportJsonl", ExportFormat.CHECKPOINTS),
+    ],
 )
 async def test_the_open_conversation_is_exported_to_the_chosen_file(action: str, kind: ExportFormat) -> None:
     core = FakeCore()

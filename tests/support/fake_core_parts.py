@@ -183,7 +183,7 @@ class FakeSettings:
     def set(self, key: str, text: str) -> None:
         """Refuses what is no number where one is wanted."""
         if key == "answer.step_limit" and text and not text.isdecimal():
-            raise SophosError(ErrorCode.BAD_REQUEST, f"{key} cannot be '{text}'")
+            raise SophosError(ErrorCode.BAD_REQUEST, f'{key} cannot be "{text}"')
         defaults = {
             "answer.step_limit": 25,
             "ui.theme": "system",

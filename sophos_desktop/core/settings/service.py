@@ -58,7 +58,7 @@ class SettingsService:
         """Read the layers again; `notices` says what is wrong with them now."""
         self._stamp = self._stamp_of_file()  # first: what is written meanwhile is another stamp
         shipped, user = read_file(self._shipped), read_file(self._path)
-        environment, variables = read_environment(self._environ)
+        environment = read_environment(self._environ)
         problems = (*shipped.problems, *user.problems, *environment.problems)
         notices = [Notice(NoticeCode.CONFIG_INVALID.value, text) for text in problems]
         if user.readable:
@@ -66,11 +66,12 @@ class SettingsService:
         values = {**shipped.values, **self._last_good.values, **environment.values}
         sources = dict.fromkeys(ADAPTERS, SHIPPED)
         sources.update(dict.fromkeys(self._last_good.values, str(self._path)))
-        sources.update(variables)
+        sources.update(environment.places)
         if not values.get(_HOST) and (host := self._environ.get(OLLAMA_HOST, "").strip()):
             values[_HOST], sources[_HOST] = host, OLLAMA_HOST
         if (limit := values.get(_STEP_LIMIT, DEFAULT_STEP_LIMIT)) <= 0:
-            text = f"{sources[_STEP_LIMIT]}: with a step limit of {limit} no run can begin; it is 25"
+            places = {**shipped.places, **self._last_good.places, **environment.places}
+            text = f"{places[_STEP_LIMIT]}: {_no_steps(limit)}, and counts as {DEFAULT_STEP_LIMIT}"
             notices.append(Notice(NoticeCode.STEP_LIMIT_INVALID.value, text))
             values[_STEP_LIMIT] = DEFAULT_STEP_LIMIT
         self._sources, self.notices = sources, tuple(notices)
@@ -115,6 +116,8 @@ class SettingsService:
         _known(key)
         try:
             value = parse_value(key, text) if text.strip() else None
+            if key == _STEP_LIMIT and value is not None and value <= 0:
+                raise ValueError(_no_steps(value))
         except ValueError as error:
             raise SophosError(
                 ErrorCode.BAD_REQUEST, str(error).rstrip("."), "Nothing was changed; give a value that fits"
@@ -138,6 +141,10 @@ class SettingsService:
             "Correct the file, or move it away, and try again",
             details=why,
         )
+
+
+def _no_steps(limit: int) -> str:
+    return f"{_STEP_LIMIT} cannot be {limit}, since no run could begin; it must be at least 1"
 
 
 def _known(key: str) -> None:

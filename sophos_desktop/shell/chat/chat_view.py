@@ -126,7 +126,8 @@ class ChatView(QWidget):
 
     def show_unopened(self) -> None:
         """The store could not be opened; the error banner says why."""
-        self._say_empty("Your conversations could not be opened", "Nothing was changed.")
+        note = "Nothing was changed. Start the app again once it is put right."
+        self._say_empty("Your conversations could not be opened", note)
 
     def _say_empty(self, title: str, note: str, *, has_hints: bool = False) -> None:
         self._empty.say(title, note, has_hints=has_hints)

@@ -4,6 +4,7 @@ Invariant: which one is open is written when it changes, not only at the end, so
 """
 
 import logging
+from collections.abc import Callable
 
 from sophos_desktop.core.domain.errors import SophosError
 from sophos_desktop.foundation.tasks import TaskOwner
@@ -24,6 +25,8 @@ class KeptState:
         self._drafts = drafts
         self._attached = attached
         self._conversations: Conversations | None = None
+        self._refusal: SophosError | None = None
+        self._holds_text: Callable[[], bool] = lambda: False
         self._open = self._written = ""
         self._is_writing = False
 
@@ -56,13 +59,22 @@ class KeptState:
         finally:
             self._is_writing = False
 
+    def refuse(self, error: SophosError, holds_text: Callable[[], bool]) -> None:
+        """The store could not be opened; `holds_text`: the composer holds what can be written nowhere."""
+        self._refusal = error
+        self._holds_text = holds_text
+
     @property
     def is_typed_saved(self) -> bool:
-        """True if all that was typed is written; so is nothing before the store is open."""
+        """True if all that was typed is written; so is what can still be once the store is open."""
+        if self._refusal is not None:
+            return not self._holds_text()
         return self._conversations is None or self._drafts.is_saved
 
     async def save_typed(self) -> None:
         """Write the drafts, once the store is open. Raises SophosError of the store."""
+        if self._refusal is not None:
+            raise self._refusal
         await self._attached.settle()
         await self._drafts.flush()
 

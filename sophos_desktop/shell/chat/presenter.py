@@ -155,16 +155,18 @@ class ChatPresenter(QObject):
             self._view.show_notice(notice.text)
 
     def fail_to_open(self, error: SophosError) -> None:
-        """The core could not be opened; sending says so again."""
+        """The core could not be opened: what was typed meanwhile stays where it can be read and copied."""
         self._refusal = error
+        self.close("Nothing can be written while your conversations are not open")
+        self.kept.refuse(error, lambda: bool(self._view.composer.text.strip()))
         self._ready.set()
         self._view.show_unopened()
         self._view.show_error(error)
 
-    def close(self) -> None:
-        """Take no more work; what was typed can still be saved."""
+    def close(self, why: str = "") -> None:
+        """Take no more work; what was typed can still be saved. `why` stands where one would write."""
         self._is_closed = True
-        self._view.composer_frame.close_for_work()
+        self._view.composer_frame.close_for_work(why)
         self._update()
 
     def detach(self) -> None:

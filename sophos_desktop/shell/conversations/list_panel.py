@@ -3,6 +3,8 @@
 Invariant: `chosen` is told only when the person chose; selecting from the program tells nothing.
 """
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
@@ -14,12 +16,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from sophos_desktop.core.domain.errors import SophosError
 from sophos_desktop.shell.conversations.filter_field import FilterField
 from sophos_desktop.shell.conversations.grouped_view import GroupedView
 from sophos_desktop.shell.conversations.list_model import ConversationListModel, Role
 from sophos_desktop.shell.conversations.list_rail import ListRail
 from sophos_desktop.shell.conversations.row_delegate import RowDelegate
 from sophos_desktop.shell.conversations.undo_bar import UndoBar
+from sophos_desktop.shell.conversations.unopened_note import UnopenedNote
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.fonts import wide
 from sophos_desktop.shell.theme.icon_fit import FieldMark, IconFit, set_clear_icon
@@ -111,11 +115,17 @@ class ConversationPanel(QWidget):
         top.setSpacing(8)
         top.addWidget(self.filter, 1)
         top.addWidget(self.new_button)
-        column = QVBoxLayout(self._full)
+        column = self._column = QVBoxLayout(self._full)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addLayout(top)
         column.addWidget(self.view, 1)
+
+    def show_unopened(self, error: SophosError) -> None:
+        """There is no list: `error` says why in its place."""
+        self.filter.setEnabled(False)
+        self.view.hide()
+        self._column.addWidget(UnopenedNote(error, self._full), 1)
 
     @property
     def is_rail(self) -> bool:
@@ -160,16 +170,21 @@ class ConversationPanel(QWidget):
         """The width of the look."""
         return QSize(wide(MEASURES.list_width) - 1, 400)
 
-    def add_actions(self, new_chat: QAction, *of_rows: QAction) -> None:
-        """`of_rows` work by key and by right click while the list has the focus."""
+    def add_actions(
+        self, new_chat: QAction, *, by_key: Sequence[QAction], by_click: Sequence[QAction | None]
+    ) -> None:
+        """`by_key` have their keys while the list has the focus; `by_click` stand in a row's menu, with None
+        between two groups. All of them are about the open conversation, which a click on a row makes it."""
         self.new_button.clicked.connect(lambda: new_chat.trigger())
+        for button in (self.new_button, self.rail.new_button):
+            new_chat.enabledChanged.connect(button.setEnabled)
+            button.setEnabled(new_chat.isEnabled())
         self.rail.new_wanted.connect(lambda: new_chat.trigger())
         self.new_button.setToolTip(f"New chat ({new_chat.shortcut().toString()})")
-        for action in of_rows:
-            self.view.addAction(action)
+        self.view.addActions(by_key)
         self._menu = FloatingMenu("", self._theme, self.view)
         self._menu.setObjectName("conversationMenu")
-        self._menu.add_entries(of_rows)
+        self._menu.add_entries(by_click)
         self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.view.customContextMenuRequested.connect(self._on_menu_wanted)
 

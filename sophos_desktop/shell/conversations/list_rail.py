@@ -36,7 +36,7 @@ class ListRail(Foldaway):
         self.setObjectName("listRail")
         self._model = model
         self._theme = theme
-        new = self._button("railNew", "New chat", Mark.NEW, "text", 18)
+        new = self.new_button = self._button("railNew", "New chat", Mark.NEW, "text", 18)
         new.clicked.connect(lambda: self.new_wanted.emit())
         search = self._button("railSearch", "Search the conversations", Mark.SEARCH, "text_2", 18)
         search.clicked.connect(lambda: self.search_wanted.emit())

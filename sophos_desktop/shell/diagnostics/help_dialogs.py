@@ -1,6 +1,7 @@
 """The windows of the Help menu: the keys, and what this program is.
 
-Invariant: the keys are read from the actions, so that the list is never wrong.
+Invariant: the keys are read from the actions and the settings when the window is shown, so that the list is
+never wrong.
 """
 
 from collections.abc import Callable, Iterable
@@ -10,6 +11,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QFrame, QLabel, QTreeWidget, QTreeWidgetItem, QWidget
 
 from sophos_desktop import __version__
+from sophos_desktop.shell.facade import Core
 from sophos_desktop.shell.widgets.plain_dialog import PlainDialog
 
 _ABOUT = """An agent on your own machine that cannot lose your work.
@@ -20,22 +22,21 @@ files and can be replaced.
 It is built on LangGraph, LangChain and the Model Context Protocol SDK (MIT), SQLAlchemy (MIT), SQLite \
 (public domain), httpx (BSD), pydantic (MIT) and llama.cpp (MIT)."""
 
-_KEYS_OF_TEXT = (
-    ("Send the message", "Enter"),
-    ("Break the line", "Shift+Enter"),
-    ("Read a message with a caret", "F7"),
-)
+_SENDING = {"enter": ("Enter", "Shift+Enter"), "ctrl-enter": ("Ctrl+Enter", "Enter")}  # by `ui.send_key`
 _BETWEEN = 24  # the words and the keys
 
 
 class KeyboardDialog(PlainDialog):
     """Lives as long as its window."""
 
-    def __init__(self, actions: Callable[[], Iterable[QAction]], parent: QWidget) -> None:
-        """`actions` gives all commands."""
+    def __init__(
+        self, actions: Callable[[], Iterable[QAction]], core: Callable[[], Core | None], parent: QWidget
+    ) -> None:
+        """`actions` gives all commands, `core` the open core, or None."""
         super().__init__("keyboardDialog", "Keyboard Shortcuts", parent, 420, 520)
-        keys = [*_KEYS_OF_TEXT, *keys_of(actions())]
-        table = QTreeWidget(self)
+        self._actions = actions
+        self._core = core
+        table = self._table = QTreeWidget(self)
         table.setObjectName("keyboardList")
         table.setAccessibleName("Keyboard shortcuts")
         table.setFrameShape(QFrame.Shape.NoFrame)
@@ -44,12 +45,21 @@ class KeyboardDialog(PlainDialog):
         table.setRootIsDecorated(False)
         table.setUniformRowHeights(True)
         table.setAllColumnsShowFocus(True)
+        self.body.addWidget(table)
+        self.shown.connect(self._fill)
+
+    def _fill(self) -> None:
+        core, table = self._core(), self._table
+        send_key = "enter" if core is None else core.settings.current.ui.send_key
+        send, break_ = _SENDING[send_key]
+        writing = [("Send the message", send), ("Break the line", break_)]
+        keys = [*writing, ("Read a message with a caret", "F7"), *keys_of(self._actions())]
+        table.clear()
         rows = [QTreeWidgetItem([what, key]) for what, key in keys]
         table.addTopLevelItems(rows)
         table.resizeColumnToContents(0)
         table.setColumnWidth(0, table.columnWidth(0) + _BETWEEN)
         table.setCurrentItem(rows[0])
-        self.body.addWidget(table)
 
 
 def keys_of(actions: Iterable[QAction]) -> list[tuple[str, str]]:

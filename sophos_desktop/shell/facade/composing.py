@@ -25,9 +25,6 @@ class Attachments(Protocol):
     async def of_draft(self, conversation_id: str | None) -> Sequence[AttachmentRef]:
         """What the draft holds, in its order. Raises SophosError STORE_*."""
 
-    async def of_queued(self, conversation_id: str) -> Sequence[AttachmentRef]:
-        """What the queued message holds, in its order. Raises SophosError STORE_*."""
-
     async def content(self, sha256: str) -> bytes:
         """The bytes. Raises SophosError NOT_FOUND, STORE_*."""
 

@@ -20,6 +20,9 @@ def lists(t: Tokens) -> str:
 #conversationList {{ background: {t.window}; border: none; outline: none; }}
 #conversationList QLineEdit {{ padding: 0 6px; min-height: {m.field_in_row - 4}px; border-width: 2px;
   border-color: {t.accent}; }}
+#unopenedNote QLabel {{ color: {t.text_2}; }}
+#unopenedNote QLabel[part="title"] {{ color: {t.text}; font-weight: 600; }}
+#unopenedNote QLabel[part="code"] {{ font-size: {t.type.badge.size}px; }}
 #undoBar {{ background: transparent; border: none; }}
 #undoDeletion, #undoFacts {{ background: {t.tip}; border: none; border-radius: {m.tip_radius}px; }}
 #undoText, #undoSeconds, #undoFactsText {{ background: transparent; border: none; color: {t.on_tip};

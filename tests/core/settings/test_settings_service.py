@@ -112,9 +112,9 @@ def test_a_folder_in_the_place_of_the_file_is_left_out(make: Make, paths: AppPat
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ('kind = "gpt"', "line 3: engine.kind cannot be 'gpt'"),
-        ("model = 5", "line 3: engine.model cannot be 5"),
-        ("speed = 1", "line 3: there is no setting engine.speed"),
+        ('kind = "gpt"', 'line 3: engine.kind cannot be "gpt"; it must be "auto", "ollama" or "starter"'),
+        ("model = 5", "line 3: engine.model cannot be 5; it must be a text in quotes"),
+        ("speed = 1", "line 3: there is no setting engine.speed; [engine] holds kind, host, model and keep"),
     ],
 )
 def test_a_bad_key_is_left_out_with_its_line_and_the_rest_is_used(make: Make, line: str, words: str) -> None:
@@ -146,13 +146,16 @@ def test_an_unknown_section_is_told_and_kept_on_write(make: Make, paths: AppPath
 def test_a_step_limit_that_lets_nothing_run_is_25(make: Make, limit: int) -> None:
     service = make(f"[answer]\nstep_limit = {limit}\n")
     assert service.current.answer.step_limit == 25
-    assert f"step limit of {limit}" in the_notice(service, NoticeCode.STEP_LIMIT_INVALID)
+    told = the_notice(service, NoticeCode.STEP_LIMIT_INVALID)
+    assert f"line 2: answer.step_limit cannot be {limit}, since no run could begin" in told
 
 
 def test_a_bad_variable_is_told_by_its_name(make: Make) -> None:
     service = make(SOPHOS_ANSWER__STEP_LIMIT="many", SOPHOS_ENGINE__KIND=" ")
-    assert the_notice(service).startswith("SOPHOS_ANSWER__STEP_LIMIT: answer.step_limit cannot be 'many'")
-    assert "SOPHOS_NO__SUCH" in the_notice(make(SOPHOS_NO__SUCH="1"))
+    told = 'SOPHOS_ANSWER__STEP_LIMIT: answer.step_limit cannot be "many"; it must be a whole number'
+    assert the_notice(service) == told
+    told = "SOPHOS_NO__SUCH: there is no setting no.such; the sections are engine, answer, tools and ui"
+    assert the_notice(make(SOPHOS_NO__SUCH="1")) == told
 
 
 def test_a_file_that_goes_bad_counts_as_it_was(make: Make, paths: AppPaths) -> None:
@@ -199,6 +202,7 @@ def test_an_empty_text_takes_a_setting_out_again(make: Make) -> None:
     [
         ("engine.kind", "gpt"),
         ("answer.num_ctx", "12"),
+        ("answer.step_limit", "0"),
         ("answer.temperature", "hot"),
         ("no.such", "1"),
         ("engine", "1"),

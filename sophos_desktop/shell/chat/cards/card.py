@@ -26,7 +26,6 @@ from sophos_desktop.shell.chat.cards.card_words import wants_to_run
 from sophos_desktop.shell.chat.cards.careful_button import CarefulButton, Readiness
 from sophos_desktop.shell.chat.cards.fields import GrowingField
 from sophos_desktop.shell.chat.cards.head_name import HeadName
-from sophos_desktop.shell.chat.cards.wrapping_row import WrappingRow
 from sophos_desktop.shell.facade import PendingDecision
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.fonts import role_font, row_height
@@ -36,6 +35,7 @@ from sophos_desktop.shell.transcript.cards.parts import LinedLabel, MarkView
 from sophos_desktop.shell.transcript.cards.tool_head import mark_left
 from sophos_desktop.shell.transcript.model.transcript_model import TranscriptMessage
 from sophos_desktop.shell.transcript.text.drawable_text import drawable_code
+from sophos_desktop.shell.widgets.wrapping_row import WrappingRow
 
 __all__ = ["Answer", "Card", "MarkView", "Typed", "set_property"]
 
@@ -207,7 +207,7 @@ class Card(QFrame):
     def row_of(self, *parts: QWidget) -> WrappingRow:
         """Buttons, the last part at the right."""
         holder = QWidget(self.body)
-        row = WrappingRow(holder)
+        row = WrappingRow(holder, is_last_aside=True)
         for part in parts:
             row.addWidget(part)
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)

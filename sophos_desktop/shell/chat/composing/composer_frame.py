@@ -51,6 +51,7 @@ class ComposerFrame(QFrame):
         self.setObjectName("composerFrame")
         self._theme = theme
         self._is_waiting = self._is_running = False
+        self._closed_words: str | None = None
         self._has_room = True
         self._width = 10 * _HINT_FITS  # until somebody says it
         self._row = QHBoxLayout()
@@ -180,8 +181,10 @@ class ComposerFrame(QFrame):
         self._is_waiting = is_waiting
         self._show_hint()
 
-    def close_for_work(self) -> None:
-        """Nothing is taken any more."""
+    def close_for_work(self, why: str = "") -> None:
+        """Nothing is taken any more; `why` stands where one would write."""
+        self._closed_words = why
+        self._show_hint()
         self.field.setReadOnly(True)
         self.attach_button.setEnabled(False)
         self.chips.setEnabled(False)
@@ -204,10 +207,12 @@ class ComposerFrame(QFrame):
     def _show_hint(self) -> None:
         """Only while nothing is written: then it is news, and never beside what is read. It gives way before
         the model's name is cut."""
-        is_wanted = self._has_room and not self._is_running and self.field.is_empty
+        is_open = self._closed_words is None
+        is_wanted = is_open and self._has_room and not self._is_running and self.field.is_empty
         self.hint.setVisible(is_wanted and self._width_with_hint() <= self._width)
         words = _WRITE_NEXT if self._is_running else _WRITE
         words = _WRITE_WHILE_WAITING if self._is_waiting and self._has_room else words
+        words = words if self._closed_words is None else self._closed_words
         if words != self.field.placeholderText():
             self.field.setPlaceholderText(words)
             self.field.viewport().update()  # Qt 6.11 draws it anew only when it comes or goes

@@ -22,6 +22,7 @@ from sophos_desktop.shell.transcript.cards.parts import SIDE, LinkButton, Words,
 from sophos_desktop.shell.transcript.cards.text_lines import TextLines, gutter
 from sophos_desktop.shell.transcript.cards.text_rows import UNBOUNDED
 from sophos_desktop.shell.transcript.cards.tool_head import mark_left
+from sophos_desktop.shell.widgets.wrapping_row import WrappingRow
 
 SHOWN_ROWS: Final = 12
 LARGEST_HERE: Final = 8 * 1024 * 1024  # characters that a card shows in full
@@ -68,12 +69,9 @@ class CallPart(QWidget):
         on_click(self._all, self._on_all)
         on_click(self._window, self._on_window)
         self._notes = QWidget(self)
-        notes = QHBoxLayout(self._notes)
-        notes.setContentsMargins(0, 0, 0, 0)
-        notes.setSpacing(SIDE)
+        notes = WrappingRow(self._notes, gap=SIDE, line_gap=0)
         for widget in (self._note, self._all, self._window):
             notes.addWidget(widget)
-        notes.addStretch(1)
         column = QVBoxLayout()
         column.setSpacing(0)
         column.addWidget(self._lines)
@@ -194,8 +192,9 @@ class CallPart(QWidget):
     def heightForWidth(self, width: int) -> int:
         """Reckoned here: layouts remember heights until events are handled."""
         self.lay_out_for(width)
-        rows = self._lines.heightForWidth(width - mark_left() - SIDE - self._label.width())
-        return 2 * _TOP + rows + (0 if self._notes.isHidden() else self._notes.sizeHint().height())
+        room = width - mark_left() - SIDE - self._label.width()
+        rows = self._lines.heightForWidth(room)
+        return 2 * _TOP + rows + (0 if self._notes.isHidden() else self._notes.heightForWidth(room))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Usually it is known before."""

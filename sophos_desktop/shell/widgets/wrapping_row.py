@@ -1,4 +1,4 @@
-"""A row of buttons that goes on in the next line where it would not fit, with one part at the right.
+"""A row of parts that goes on in the next line where it would not fit.
 
 Invariant: nothing is cut off while the widest part fits; hidden parts take no space.
 """
@@ -10,12 +10,16 @@ _GAP = 8
 
 
 class WrappingRow(QLayout):
-    """Belongs to its widget; the last part that is added stands at the right."""
+    """Belongs to its widget."""
 
-    def __init__(self, parent: QWidget) -> None:
-        """Empty."""
+    def __init__(
+        self, parent: QWidget, *, gap: int = _GAP, line_gap: int = _GAP, is_last_aside: bool = False
+    ) -> None:
+        """Empty. `gap` and `line_gap`: pixels between parts and between lines; `is_last_aside`: the last part
+        stands at the right."""
         super().__init__(parent)
         self.setContentsMargins(0, 0, 0, 0)
+        self._gap, self._line_gap, self._is_last_aside = gap, line_gap, is_last_aside
         self._items: list[QLayoutItem] = []
 
     def addItem(self, item: QLayoutItem) -> None:
@@ -49,7 +53,7 @@ class WrappingRow(QLayout):
     def sizeHint(self) -> QSize:
         """All in one line."""
         sizes = [item.sizeHint() for item in self._shown()]
-        width = sum(size.width() for size in sizes) + _GAP * max(0, len(sizes) - 1)
+        width = sum(size.width() for size in sizes) + self._gap * max(0, len(sizes) - 1)
         return QSize(width, max((size.height() for size in sizes), default=0))
 
     def minimumSize(self) -> QSize:
@@ -69,16 +73,30 @@ class WrappingRow(QLayout):
         return [item for item in self._items if not item.isEmpty()]
 
     def _place(self, rect: QRect, *, is_real: bool) -> int:
-        left, top, line = rect.left(), rect.top(), 0
+        top = rect.top()
+        for number, line in enumerate(self._lines(rect.width())):
+            top += self._line_gap if number else 0
+            high = max(item.sizeHint().height() for item in line)
+            left = rect.left()
+            for item in line:
+                size = item.sizeHint()
+                is_aside = self._is_last_aside and len(self._items) > 1 and item is self._items[-1]
+                at = rect.left() + rect.width() - size.width() if is_aside else left
+                if is_real:
+                    item.setGeometry(QRect(QPoint(at, top + (high - size.height()) // 2), size))
+                left = at + size.width() + self._gap
+            top += high
+        return top - rect.top()
+
+    def _lines(self, width: int) -> list[list[QLayoutItem]]:
+        """The parts that stand beside each other, line by line."""
+        lines: list[list[QLayoutItem]] = []
+        left = 0
         for item in self._shown():
-            size = item.sizeHint()
-            if left > rect.left() and left + size.width() > rect.left() + rect.width():
-                left, top, line = rect.left(), top + line + _GAP, 0
-            is_aside = len(self._items) > 1 and item is self._items[-1]
-            at = rect.left() + rect.width() - size.width() if is_aside else left
-            line = max(line, size.height())
-            if is_real:
-                dropped = (line - size.height()) // 2 if is_aside else 0
-                item.setGeometry(QRect(QPoint(at, top + dropped), size))
-            left = at + size.width() + _GAP
-        return top + line - rect.top()
+            wide = item.sizeHint().width()
+            if not lines or left + wide > width:
+                lines.append([])
+                left = 0
+            lines[-1].append(item)
+            left += wide + self._gap
+        return lines

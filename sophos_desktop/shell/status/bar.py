@@ -1,35 +1,24 @@
 """The bar at the lower edge: which engine and model answer next, how full the context is, how servers stand.
 
-Invariant: it only reports, about the conversation that is open; asking never delays anything else, one
-question is out at a time, and what comes too late for another conversation is dropped.
+Invariant: it shows what it was told last and asks nobody; where all words do not fit, the short ones stand,
+and what another part of the window says too gives way first.
 """
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QObject, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStatusBar, QWidget
 
 from sophos_desktop.core.domain.errors import SophosError
-from sophos_desktop.core.domain.events import (
-    ModelCallFinished,
-    Notice,
-    RunEvent,
-    RunStarted,
-    StepEvent,
-    event_fields,
-)
-from sophos_desktop.core.domain.model_choices import ContextUse, context_use
+from sophos_desktop.core.domain.model_choices import ContextUse
 from sophos_desktop.core.domain.run import RunRecord, RunStatus
 from sophos_desktop.core.domain.specs import (
     EngineChoice,
     EngineStatus,
     ServerState,
     ServerStatus,
-    full_model_name,
 )
-from sophos_desktop.foundation.tasks import TaskOwner
-from sophos_desktop.shell.facade import Core
 from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.fonts import role_font, wide
 from sophos_desktop.shell.theme.measures import MEASURES
@@ -38,8 +27,6 @@ from sophos_desktop.shell.widgets.pane_button import PaneButton
 from sophos_desktop.shell.widgets.shapes import Shape
 from sophos_desktop.shell.widgets.status_item import ContextMeter, SegmentLine, StatusItem
 
-LOADING = "Loading the model…"
-_ASK_AGAIN_MILLISECONDS = 15_000
 _LONGEST_NAME, _NAME_PART, _SHORT_NAME = 32, 15, 20  # characters of a model's name
 _OWN_SPACING = 2  # a status bar's own, before what it holds
 _RUN_LOOKS = {
@@ -197,6 +184,10 @@ class StatusBar(QStatusBar):
         else:
             self.context.show_use(use.used_tokens, use.context_tokens)
 
+    def show_unopened(self, error: SophosError) -> None:
+        """The store could not be opened."""
+        self.engine.say("not open", f"{error.message} ({error.code})", Shape.DOWN, "danger")
+
     def show_engine_error(self, error: SophosError) -> None:
         """The engine could not even be chosen."""
         self.engine.say("no engine", error.message, Shape.DOWN, "danger")
@@ -212,171 +203,6 @@ class StatusBar(QStatusBar):
             self.servers.say(words, reason, Shape.WARNING, "warning", short=str(used), tone="warning")
         else:
             self.servers.say(words, reason, Shape.SERVERS, short=str(used))
-
-
-class StatusFeed(QObject):
-    """Asks the core and tells the bar; works between `attach` and `detach`."""
-
-    setting_changed = Signal(str)  # key: another process wrote it, or a person into the file
-    engine_changed = Signal()  # another engine, another version, or it went or came back
-
-    def __init__(self, bar: StatusBar, owner: TaskOwner, parent: QObject) -> None:
-        """Feeds `bar`."""
-        super().__init__(parent)
-        self._bar = bar
-        self._owner = owner
-        self._core: Core | None = None
-        self._conversation_id: str | None = None
-        self._is_asking = self._is_stale = False
-        self._reads = 0
-        self._engine: EngineStatus | None = None
-        self._started: RunStarted | None = None
-        self.answered_run = ""
-        self._looks = 0
-        self._settings: Mapping[str, object] = {}
-        self._unsubscribe: Callable[[], None] = lambda: None
-        self._leave_neighbours: Callable[[], None] = lambda: None
-        self._timer = QTimer(self)
-        self._timer.setInterval(_ASK_AGAIN_MILLISECONDS)
-        self._timer.timeout.connect(self.refresh)
-
-    def attach(self, core: Core) -> None:
-        """The core is open."""
-        self._core = core
-        self._unsubscribe = core.servers.subscribe(self._on_servers_changed)
-        self._settings = _settings_of(core)
-        self._leave_neighbours = core.neighbours.subscribe(self._on_file_changed)
-        self._on_servers_changed()
-        self._timer.start()
-        self.open(self._conversation_id)
-
-    def detach(self) -> None:
-        """The core is about to close."""
-        self._timer.stop()
-        self._unsubscribe()
-        self._leave_neighbours()
-        self._core = None
-
-    def open(self, conversation_id: str | None) -> None:
-        """Report about this conversation; None: the chat that does not exist yet."""
-        self._conversation_id = conversation_id
-        self._reads += 1
-        self._looks += 1
-        self._started = None
-        self._bar.end_activity(LOADING)
-        if self._core is None or conversation_id is None:
-            self._bar.show_context(None)
-        else:
-            self._owner.spawn(self._read_use(self._core, conversation_id, self._reads), "context in use")
-        self.refresh()
-
-    def on_event(self, conversation_id: str, told: RunEvent) -> None:
-        """Something happened in the run that is followed."""
-        if conversation_id != self._conversation_id:
-            return
-        if isinstance(told.event, RunStarted):
-            self._started = told.event
-        elif isinstance(told.event, ModelCallFinished):
-            self._reads += 1
-            self.answered_run = told.run_id
-            self._bar.show_context(context_use(event_fields(told.event)))
-        elif isinstance(told.event, StepEvent) and told.event.phase == "started":
-            self._on_step(conversation_id, told, told.event)
-
-    def _on_step(self, conversation_id: str, told: RunEvent, step: StepEvent) -> None:
-        """Until its first answer nobody knows whether a run's model is loaded, and loading may take long."""
-        if step.node == "agent" and told.run_id != self.answered_run and self._core is not None:
-            self._looks += 1
-            loading = self._say_loading(self._core, conversation_id, told, self._looks)
-            self._owner.spawn(loading, "loading the model")
-
-    async def _say_loading(self, core: Core, conversation_id: str, told: RunEvent, look: int) -> None:
-        """Say it from now until anything comes of the step, if the model is not loaded."""
-        handle, started = core.runs.active(conversation_id), self._started
-        if handle is None or handle.run_id != told.run_id or started is None:
-            return
-        if started.model is None or not await _must_load(core, started.model) or look != self._looks:
-            return
-        self._bar.say_activity(LOADING)
-        events = handle.events(told.seq + 1)
-        try:
-            async for item in events:
-                if not isinstance(item.event, Notice):
-                    break
-        finally:
-            if isinstance(events, AsyncGenerator):
-                await events.aclose()
-            if look == self._looks:
-                self._bar.end_activity(LOADING)
-
-    def refresh(self) -> None:
-        """Ask which model answers next and how its engine stands."""
-        if self._is_asking:
-            self._is_stale = True
-        elif self._core is not None:
-            self._is_asking = True
-            self._owner.spawn(self._ask(self._core), "engine status")
-
-    async def _read_use(self, core: Core, conversation_id: str, read: int) -> None:
-        try:
-            use = await core.models.context_use(conversation_id)
-        except SophosError:
-            use = None
-        if read == self._reads:
-            self._bar.show_context(use)
-
-    async def _ask(self, core: Core) -> None:
-        try:
-            self._is_stale = True
-            while self._is_stale:
-                self._is_stale = False
-                await self._ask_once(core, self._conversation_id)
-        finally:
-            self._is_asking = False
-
-    async def _ask_once(self, core: Core, conversation_id: str | None) -> None:
-        try:
-            standing = await core.models.standing(conversation_id)
-            following = standing.following
-            status = await core.engines.status(following.engine if following is not None else None)
-        except SophosError as error:
-            if not self._is_stale:
-                self._bar.show_engine_error(error)
-            return
-        if self._is_stale:
-            return
-        self._bar.show_engine(status, following)
-        before, self._engine = self._engine, status
-        if before is not None and _differs(before, status):
-            self.engine_changed.emit()
-
-    def _on_file_changed(self) -> None:
-        if self._core is not None:
-            before, self._settings = self._settings, _settings_of(self._core)
-            for key, value in self._settings.items():
-                if before.get(key) != value:
-                    self.setting_changed.emit(key)
-
-    def _on_servers_changed(self) -> None:
-        if self._core is not None:
-            self._bar.show_servers(self._core.servers.statuses())
-
-
-def _settings_of(core: Core) -> Mapping[str, object]:
-    return {item.key: item.value for item in core.settings.items()}
-
-
-async def _must_load(core: Core, name: str) -> bool:
-    """True if an engine has the model and says that it is not loaded."""
-    known = [
-        model for model in await core.models.all() if full_model_name(model.name) == full_model_name(name)
-    ]
-    return bool(known) and not any(model.loaded for model in known)
-
-
-def _differs(before: EngineStatus, now: EngineStatus) -> bool:
-    """True if it may have other models now."""
-    return (before.engine, before.reachable, before.version) != (now.engine, now.reachable, now.version)
 
 
 def server_words(statuses: Sequence[ServerStatus]) -> str:

@@ -1,0 +1,1 @@
+"""The bar at the lower edge of the window."""
