@@ -1,13 +1,17 @@
 """What the window gives up when it is narrow, and the banner above the transcript."""
 
-from PySide6.QtWidgets import QToolButton
+from PySide6.QtWidgets import QLabel, QToolButton, QVBoxLayout, QWidget
 
 from sophos_desktop.core.domain.run import RunStatus
+from sophos_desktop.shell.chat.chat_style import chat_style
 from sophos_desktop.shell.chat.run_words import resume_sentences
+from sophos_desktop.shell.theme.follower import Theme
 from sophos_desktop.shell.theme.tokens import LIGHT
 from sophos_desktop.shell.widgets.banner import Banner
 from sophos_desktop.shell.widgets.pane_button import PaneButton
+from sophos_desktop.shell.widgets.shapes import Shape
 from tests.shell.test_look import colour_at, core_in, laid_out, photo
+from tests.shell.transcript.viewing import settle
 from tests.support.fake_core import FakeCore
 from tests.support.window import open_window, turns, until
 
@@ -66,3 +70,31 @@ async def test_the_status_bar_says_less_before_its_last_button_is_cut_off() -> N
             last = max(button.geometry().right() for button in status.findChildren(PaneButton))
             assert last < status.width(), width
         assert status.context.is_short is False
+
+
+def test_a_sentence_stands_beside_its_title_in_one_line_or_below_it() -> None:
+    host = QWidget()
+    host.setObjectName("chatView")
+    theme = Theme(host, (chat_style,))
+    theme.choose("light")
+    column = QVBoxLayout(host)
+    banner = Banner("resumeBanner", "resume", Shape.INTERRUPTED, theme, host, closable=True)
+    banner.add_button("resumeButton", "Resume", primary=True)
+    column.addWidget(banner)
+    host.show()
+    places: set[bool] = set()
+    for half in (False, True):
+        banner.show_message(*resume_sentences(RunStatus.INTERRUPTED, has_half=half))
+        for width in range(420, 760, 2):
+            host.resize(width, 200)
+            settle()
+            labels = {label.property("part"): label for label in banner.findChildren(QLabel)}
+            text = labels["text"]
+            is_beside = text.geometry().left() > labels["title"].width()
+            is_one_line = text.heightForWidth(text.width()) < 2 * text.fontMetrics().height()
+            assert is_one_line or not is_beside, width
+            places.add(is_beside)
+    assert places == {False, True}
+    host.close()
+    host.deleteLater()
+    settle()

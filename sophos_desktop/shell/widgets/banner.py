@@ -29,6 +29,7 @@ from sophos_desktop.shell.widgets.shapes import Shape, shape_pixmap
 from sophos_desktop.shell.widgets.words import breakable
 
 _WORD_GAP = 4
+_SLACK = 14  # a label breaks its words a little before they would not fit
 _ABOVE = 8
 _LINE = 1  # the resume banner's own, and half of the others' two
 _TONE_COLOURS = {"danger": "danger", "warning": "warning", "notice": "accent", "resume": "plum"}
@@ -155,7 +156,7 @@ class Banner(Foldaway):
     def _arrange(self) -> None:
         """Title and sentence side by side where both fit on one line and no code stands between them."""
         used = self._width_of(self._title)
-        room = self.width() - self._outside()
+        room = self.width() - self._outside() - _SLACK
         code = self._width_of(self._code)
         wanted = used + _WORD_GAP + self._width_of(self._text)
         is_line = bool(used) and not code and "\n" not in self._text.text() and wanted <= room
@@ -163,6 +164,8 @@ class Banner(Foldaway):
         self._title.setWordWrap(is_long)
         self._head_row.setStretch(0, 1 if is_long else 0)
         self._head_row.setStretch(1, 0 if is_long else 1)
+        align = Qt.AlignmentFlag.AlignTop if is_long else Qt.AlignmentFlag.AlignVCenter
+        self._head_row.setAlignment(self._code, align)
         self._sentences.setDirection(
             QBoxLayout.Direction.LeftToRight if is_line else QBoxLayout.Direction.TopToBottom
         )
