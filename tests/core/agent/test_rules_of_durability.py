@@ -1,4 +1,4 @@
-"""Rules of DURABILITY.md that hold for every run and that no other test states by itself: 1, 4, 6 and 16."""
+"""Rules of DURABILITY.md that hold for every run and that no other test states by itself: 1, 4, 6, 16, 17."""
 
 import asyncio
 import json
@@ -126,3 +126,27 @@ async def test_rule_16_both_connections_are_as_careful(tmp_path: Path) -> None:
     finally:
         await saver.close()
         await database.close()
+
+
+async def test_rule_17_results_of_calls_made_side_by_side_keep_the_order_of_the_calls_after_a_kill(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expected_logs: ExpectedLogs
+) -> None:
+    expected_logs("a run failed in our own code")
+    count = 6
+    is_done = [asyncio.Event() for _ in range(count + 1)]
+    is_done[count].set()
+
+    async def last_first(args: Mapping[str, Any]) -> ToolResult:
+        number = int(args["n"])
+        await is_done[number + 1].wait()
+        is_done[number].set()
+        return ToolResult(f"result {number}")
+
+    async with graph_bench(tmp_path / "sophos.db", (spec("work"), last_first)) as bench:
+        await bench.open_calls(*(CallPiece("here__work", {"n": number}, "") for number in range(count)))
+        await cut_before_the_checkpoint(bench, monkeypatch)
+        await bench.go_on()
+        assert len(bench.catalog.called) == count, "nothing is called again"
+        assert await bench.results() == [("ok", f"result {number}") for number in range(count)]
+        thread = (message for message in await bench.messages() if message.tool_call_id)
+        assert [str(message.tool_call_id)[-1] for message in thread] == [str(n) for n in range(count)]
