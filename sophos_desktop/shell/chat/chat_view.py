@@ -72,26 +72,24 @@ class ChatView(QWidget):
         self.wait_button.setAccessibleDescription("The message is sent when the run has completed")
 
     def _make_layout(self) -> None:
-        self._banner_column = QVBoxLayout()
-        self._banner_column.setSpacing(8)
-        for banner in (self.error_banner, self.notice_bar):
-            self._banner_column.addWidget(banner)
         self._middle = QStackedLayout()
         self._middle.addWidget(self._make_empty())
         self._middle.addWidget(self.transcript)
-        self._above = QVBoxLayout()
-        self._above.addLayout(self._banner_column)
         self._below = QVBoxLayout()
-        self._below.addWidget(self.queued)
-        self._below.addWidget(self.waiting_question)
-        self._below.addWidget(self.composer_frame)
+        for part in (
+            self.error_banner,
+            self.notice_bar,
+            self.queued,
+            self.waiting_question,
+            self.composer_frame,
+        ):
+            self._below.addWidget(part)
         self._below.setSpacing(8)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
+        layout.setSpacing(0)
         layout.addWidget(self.resume_banner)
         layout.addLayout(self._middle, 1)
-        layout.addLayout(self._above)
         layout.addLayout(self._below)
 
     def _make_empty(self) -> QWidget:
@@ -112,7 +110,7 @@ class ChatView(QWidget):
 
     def add_banner(self, banner: QWidget) -> None:
         """A message that does not belong to the open conversation, above the others."""
-        self._banner_column.insertWidget(0, banner)
+        self._below.insertWidget(0, banner)
         self._focus.watch(banner)
 
     def show_opening(self) -> None:
@@ -192,6 +190,5 @@ class ChatView(QWidget):
         column = max(200, min(measures.column_width, room - measures.column_margin))
         left = max(0, (room - column) // 2)
         right = max(SCROLL_BAR_ROOM, self.width() - left - column)
-        self._above.setContentsMargins(left, 4, right, 0)
         self._below.setContentsMargins(left, 4, right, 12)
         self.composer_frame.fit(column)
