@@ -65,7 +65,7 @@ class MainWindow(QMainWindow):
         clock = clock or SystemClock()
         self.model = ConversationListModel(clock, self)
         self.panel = ConversationPanel(self.model, self.theme, self)
-        self.chat = ChatView(self.theme, self)
+        self.chat = ChatView(self.theme, self, clock.now)
         self.edit_actions = EditActions(self, self.chat.transcript)
         self.transcript_menu = TranscriptMenu(self.chat.transcript, self.edit_actions, self.theme)
         self.status = StatusBar(self.theme, self)

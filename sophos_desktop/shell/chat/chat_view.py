@@ -3,6 +3,9 @@
 Invariant: the view decides nothing; the presenter tells it what to show and hears what the person wants.
 """
 
+from collections.abc import Callable
+from datetime import datetime
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QStackedLayout, QVBoxLayout, QWidget
@@ -30,13 +33,15 @@ class ChatView(QWidget):
     resume_requested = Signal()
     error_closed = Signal()
 
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
-        """Shows `Opening…`."""
+    def __init__(
+        self, theme: Theme, parent: QWidget, wall_clock: Callable[[], datetime] | None = None
+    ) -> None:
+        """Shows `Opening…`. `wall_clock` tells the time, aware."""
         super().__init__(parent)
         self.setObjectName("chatView")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.theme = theme
-        self.transcript = Transcript(theme, self)
+        self.transcript = Transcript(theme, self, wall_clock=wall_clock)
         self.composer_frame = ComposerFrame(theme, self)
         self.composer = self.composer_frame.field
         self.send_button = self.composer_frame.send_button

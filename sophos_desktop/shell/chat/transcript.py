@@ -4,6 +4,7 @@ Invariant: it decides nothing: what the reader wants is told by signals. Links a
 """
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from time import monotonic
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
@@ -72,8 +73,14 @@ class Transcript(TranscriptView):
 
     _room: EndRoom | None = None  # the view lays itself out while it is being made
 
-    def __init__(self, theme: Theme, parent: QWidget, now: Callable[[], float] = monotonic) -> None:
-        """Empty. `now` gives seconds that only grow."""
+    def __init__(
+        self,
+        theme: Theme,
+        parent: QWidget,
+        now: Callable[[], float] = monotonic,
+        wall_clock: Callable[[], datetime] | None = None,
+    ) -> None:
+        """Empty. `now` gives seconds that only grow; `wall_clock` the time, aware."""
         super().__init__(Looks.of(theme.tokens, theme.reading_scale, parent.devicePixelRatioF()), parent)
         self._theme = theme
         model = TranscriptModel(self)
@@ -84,7 +91,7 @@ class Transcript(TranscriptView):
         self.questions = Questions(theme, self, now)
         self._waiting_pill = WaitingPill(self.viewport(), theme)
         self._waiting_pill.clicked.connect(lambda: self.questions.go_to_first())
-        hooks = CardHooks(self._open_window, self._act, self._other_card)
+        hooks = CardHooks(self._open_window, self._act, self._other_card, wall_clock)
         self.set_card_factory(CardFactory(self._states, hooks, theme))
         self.selection = Selection(self)
         self.find_bar = FindBar(self, theme)

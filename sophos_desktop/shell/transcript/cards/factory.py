@@ -6,6 +6,7 @@ through `CardHooks`.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 
 from PySide6.QtWidgets import QWidget
 
@@ -29,11 +30,12 @@ def _no_other(_message: TranscriptMessage, _is_footer: bool, _parent: QWidget) -
 @dataclass(frozen=True, slots=True)
 class CardHooks:
     """`open_window` gets a title and a text; `act` the message's id and the action's name; `other` makes
-    cards that are not known here (questions), or gives None."""
+    cards that are not known here (questions), or gives None; `now` tells the time, aware."""
 
     open_window: OpenWindow
     act: Callable[[str, str], None]
     other: OtherCard = _no_other
+    now: Callable[[], datetime] | None = None
 
 
 class CardFactory:
@@ -49,7 +51,7 @@ class CardFactory:
         if other is not None:
             return other
         if is_footer:
-            line = MetaLine(self._theme, parent)
+            line = MetaLine(self._theme, parent, self._hooks.now)
             line.acted.connect(lambda name, key=message.id: self._hooks.act(key, name))
             line.show_message(message)
             return line

@@ -4,6 +4,9 @@ Invariant: its height is always kept. Its buttons are seen while the pointer or 
 and can always be reached by Tab.
 """
 
+from collections.abc import Callable
+from datetime import UTC, datetime
+
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QEnterEvent, QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QWidget
@@ -32,10 +35,11 @@ class MetaLine(QWidget):
 
     acted = Signal(str)  # one of the names above
 
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
-        """Says nothing yet."""
+    def __init__(self, theme: Theme, parent: QWidget, now: Callable[[], datetime] | None = None) -> None:
+        """Says nothing yet. `now` is aware; the machine's own time if it is not given."""
         super().__init__(parent)
         self.setObjectName("metaLine")
+        self._now = now or _machine_time
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._theme = theme
         self._facts = MetaFacts()
@@ -74,7 +78,7 @@ class MetaLine(QWidget):
         """The answer changed; its buttons wait until it is whole."""
         self._is_open = message.is_open
         is_stopped = message.state is MessageState.STOPPED and message.meta.can_continue
-        self.show_facts(meta_facts(message), is_stopped=is_stopped)
+        self.show_facts(meta_facts(message, self._now()), is_stopped=is_stopped)
 
     def show_facts(self, facts: MetaFacts, *, is_stopped: bool = False) -> None:
         """What it says; a stopped answer can be continued."""
@@ -200,3 +204,7 @@ def fitting(facts: MetaFacts, metrics: QFontMetricsF, room: float) -> list[str]:
 def _between(metrics: QFontMetricsF) -> float:
     """The width of what stands between two parts."""
     return metrics.horizontalAdvance(_DOT) + 2 * _DOT_GAP
+
+
+def _machine_time() -> datetime:
+    return datetime.now(UTC)

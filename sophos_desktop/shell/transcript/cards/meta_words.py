@@ -3,7 +3,7 @@
 Invariant: pure; what is not known is left out.
 """
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 from sophos_desktop.core.domain.conversation import MessageState
 from sophos_desktop.shell.theme.icons import Mark
@@ -11,8 +11,9 @@ from sophos_desktop.shell.transcript.cards.facts import MetaFacts
 from sophos_desktop.shell.transcript.model.transcript_model import TranscriptMessage
 
 
-def meta_facts(message: TranscriptMessage) -> MetaFacts:
-    """Of an answer that is being written, `Writing` and its figures."""
+def meta_facts(message: TranscriptMessage, now: datetime | None = None) -> MetaFacts:
+    """Of an answer that is being written, `Writing` and its figures. `now`, aware, tells which day needs no
+    name; the machine's own if it is not given."""
     meta = message.meta
     state, mark, colour = meta.reason, None, "text_3"
     if message.is_open:
@@ -26,7 +27,7 @@ def meta_facts(message: TranscriptMessage) -> MetaFacts:
     is_written = not message.is_open
     return MetaFacts(
         model=(meta.model or "") if is_written else "",
-        time=_clock(meta.at) if is_written and not state else "",
+        time=_clock(meta.at, now) if is_written and not state else "",
         tokens=meta.tokens,
         speed=meta.tokens_per_second,
         state=state,
@@ -35,7 +36,7 @@ def meta_facts(message: TranscriptMessage) -> MetaFacts:
     )
 
 
-def _clock(at: str | None) -> str:
+def _clock(at: str | None, now: datetime | None) -> str:
     """Hours and minutes here, and the day if it is another."""
     if not at:
         return ""
@@ -43,7 +44,7 @@ def _clock(at: str | None) -> str:
         moment = datetime.fromisoformat(at.replace("Z", "+00:00")).astimezone()
     except ValueError:
         return ""
-    now = datetime.now().astimezone()
+    now = (now or datetime.now(UTC)).astimezone()
     if moment.date() == now.date():
         return f"{moment:%H:%M}"
     day = f"{moment.day} {moment:%b}" if moment.year == now.year else f"{moment.day} {moment:%b %Y}"
