@@ -1,9 +1,17 @@
-"""Stopping the real program while a tool hangs: by SIGINT, by SIGTERM, from another process."""
+"""Stopping the real program: by SIGINT, SIGTERM, SIGHUP, from another process; while a tool hangs, while it
+reads its input."""
 
 import asyncio
+import fcntl
 import json
+import os
 import signal
+import struct
+import termios
+from collections.abc import Iterator
 from typing import Any
+
+import pytest
 
 from tests.e2e.cli_program import SECONDS, Program
 from tests.e2e.test_two_processes import window_core
@@ -76,8 +84,18 @@ async def test_interrupting_a_hanging_tool_cancels_its_request(program: Program)
     assert program.appended() == ["slow"]
 
 
+@pytest.fixture
+def hears_hangups() -> Iterator[None]:
+    """Whoever started the tests so that they outlive their terminal: the programs that they start do not."""
+    before = signal.signal(signal.SIGHUP, lambda *_: None)  # what is caught is the default in a child
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("hears_hangups")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 async def test_terminating_in_a_hanging_tool_records_interrupted_and_asks_at_the_resume(
-    program: Program,
+    program: Program, number: signal.Signals
 ) -> None:
     with_log(program)
     async with OllamaServer() as server:
@@ -85,7 +103,7 @@ async def test_terminating_in_a_hanging_tool_records_interrupted_and_asks_at_the
         server.script(hangs(program))
         async with program.started("ask", "--json", "append") as asked:
             await until_appended(program)
-            asked.process.send_signal(signal.SIGTERM)
+            asked.process.send_signal(number)
             drained = await asked.end()
         assert drained.code == 143
         end = drained.events[-1]
@@ -115,3 +133,32 @@ async def test_another_process_stops_a_hanging_tool(program: Program) -> None:
         told, meant = await cancelled_id(program)
         assert told == meant
         assert not await core.neighbours.request_stop(conversation.id)
+
+
+def waiting_bytes(descriptor: int) -> int:
+    """What was written into a pipe and not read yet."""
+    (count,) = struct.unpack("i", fcntl.ioctl(descriptor, termios.FIONREAD, b"\0" * 4))
+    return int(count)
+
+
+async def test_interrupting_while_the_message_is_read_ends_the_program_and_sends_nothing(
+    program: Program,
+) -> None:
+    async with OllamaServer() as server:
+        program.use(server)
+        reading, writing = os.pipe()
+        try:
+            async with program.started("ask", "-", stdin=reading) as asked:
+                os.write(writing, b"Half a mess")
+                async with asyncio.timeout(SECONDS):
+                    while waiting_bytes(reading):  # noqa: ASYNC110 - another process reads it
+                        await asyncio.sleep(0.02)
+                asked.process.send_signal(signal.SIGINT)
+                stopped = await asked.end()
+        finally:
+            os.close(reading)
+            os.close(writing)
+        assert (stopped.code, stopped.out) == (130, "")
+        assert "Traceback" not in stopped.err
+        assert server.chats == []
+    assert (await program("list", "--json")).json == []
