@@ -17,7 +17,17 @@ from sophos_desktop.shell.transcript.model.transcript_model import (
 from sophos_desktop.shell.transcript.view.bounded_images import HIGHEST, PLACEHOLDER, decode
 from sophos_desktop.shell.transcript.view.hit_areas import HitKind, address_rectangle, image_rectangle
 from sophos_desktop.shell.transcript.view.transcript_view import TranscriptView
-from tests.shell.transcript.viewing import PROSE, answer, on_screen, settle, shown, until_idle, user
+from tests.shell.transcript.viewing import (
+    PROSE,
+    answer,
+    is_same_picture,
+    on_screen,
+    painted_anew,
+    settle,
+    shown,
+    until_idle,
+    user,
+)
 
 
 @contextmanager
@@ -217,3 +227,28 @@ def test_an_image_of_a_message_is_shown_and_a_bad_one_is_a_placeholder() -> None
         assert good.height == 60
         place = QRectF(view.geometry_of_text.column_left, good.top, 80, 60)
         assert colours(on_screen(view), place) == {"#FF0000"}
+
+
+SCROLLED = {
+    "formulas and raised letters": "- n line\n\n$x$ - n x<sup>2</sup> $a^2$ and $\\frac{a}{b}$\n\n" * 20,
+    "images": "![words](http://x/y.png)\n\n![](http://x/z.png)\n\ntext\n\n" * 12,
+    "tasks in notes": "[^1]\n\n[^1]: - [ ] open\n    - [x] done\n\n" + "- [ ] a\n- [x] b\n\n# Head\n\n" * 12,
+}
+
+
+@pytest.mark.parametrize("source", SCROLLED.values(), ids=SCROLLED)
+def test_what_was_scrolled_looks_as_if_it_were_painted_there(source: str) -> None:
+    with shown([user("u", "q"), answer("a", source)], height=300) as view:
+        view.scroll_to_message(0)
+        until_idle(view)
+        for pixels in [1] * 60 + [-1] * 20 + [7] * 20 + [-7] * 10 + [133, -133, 48, -48, 5, 5, 13, 13, -31]:
+            view.viewport().update()
+            settle()
+            view.scroll_by(pixels)
+            settle()
+            # At the very edges Qt leaves out letters of which one row is to be seen.
+            there, anew = (
+                picture.copy(0, 1, picture.width(), picture.height() - 2)
+                for picture in (on_screen(view), painted_anew(view))
+            )
+            assert is_same_picture(there, anew), pixels

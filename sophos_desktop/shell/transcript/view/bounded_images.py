@@ -19,11 +19,12 @@ from PySide6.QtCore import (
     QThreadPool,
     Signal,
 )
-from PySide6.QtGui import QImage, QImageReader, QPainter, QPen
+from PySide6.QtGui import QImage, QImageReader, QPainter
 
 from sophos_desktop.shell.theme.icons import Mark, paint_mark
 from sophos_desktop.shell.transcript.drawing.looks import Looks
 from sophos_desktop.shell.transcript.model.transcript_model import MessageImage
+from sophos_desktop.shell.transcript.view.dashed_frame import paint_dashed_frame
 
 ImageProvider = Callable[[str], bytes | None]
 """Gives an image's bytes by its key, on the GUI thread; None while they are still being read, none at all
@@ -174,9 +175,7 @@ class BoundedImages(QObject):
             painter.drawImage(area, found)
             return
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(looks.colour("border_control"), 1, Qt.PenStyle.DashLine))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawRoundedRect(area.adjusted(0.5, 0.5, -0.5, -0.5), 8, 8)
+        paint_dashed_frame(painter, area, 8, looks.colour("border_control"))
         icon = QRectF(area.left() + 15, area.center().y() - 8, 16, 16)
         paint_mark(painter, Mark.NO_IMAGE, icon, looks.colour("text_2"))
         painter.setFont(looks.font(looks.tokens.type.interface))

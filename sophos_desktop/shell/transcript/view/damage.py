@@ -1,7 +1,7 @@
 """Decides what of the view is painted again.
 
-Invariant: what is on the screen afterwards is what painting everything would give. Pixels that only moved are
-moved, not painted.
+Invariant: what is on the screen afterwards is what painting everything would give. Pixels that only moved up
+are moved, not painted.
 """
 
 from collections import Counter
@@ -24,7 +24,12 @@ class Look:
 
 
 class Damage:
-    """Knows what is on the screen; lives as long as its viewport."""
+    """Knows what is on the screen; lives as long as its viewport.
+
+    Qt 6.11 leaves out a raised letter or a formula of which nothing but the first row lies within what is
+    painted. So the last row is painted once more when it moves up, and a view that moves down is painted as
+    a whole, since no part of it ends where surely no letter begins.
+    """
 
     def __init__(self, viewport: QWidget) -> None:
         """Nothing is on the screen."""
@@ -47,8 +52,12 @@ class Damage:
             self._viewport.update()
             return 0
         moved = self._common_move(before)
+        if moved > 0:
+            self._viewport.update()
+            return moved
         if moved:
             self._viewport.scroll(0, moved)
+            self._viewport.update(QRect(0, size.height() + moved - 1, size.width(), 1))
         for key in before.keys() | self._shown.keys():
             self._update(before.get(key), self._shown.get(key), moved)
         return moved

@@ -22,6 +22,7 @@ from sophos_desktop.shell.transcript.drawing.built import CodeBox, QuoteBar, tex
 from sophos_desktop.shell.transcript.drawing.document_builder import RULE_HEIGHT
 from sophos_desktop.shell.transcript.drawing.documents import BUBBLE_SIDE
 from sophos_desktop.shell.transcript.drawing.looks import Looks
+from sophos_desktop.shell.transcript.view.dashed_frame import paint_dashed_frame
 from sophos_desktop.shell.transcript.view.geometry import TextPart
 from sophos_desktop.shell.transcript.view.hit_areas import (
     COPIED,
@@ -134,7 +135,7 @@ class PartPainter:
             y, height = line.y(), line.height()
         width, tall = (self._looks.scaled(each) for each in _CARET)
         place = part.origin + top + QPointF(x + 2, y + (height - tall) / 2)
-        return QRectF(round(place.x()), round(place.y()), width, tall)
+        return QRectF(self._whole(place.x()), self._whole(place.y()), width, tall)
 
     # Behind the text.
 
@@ -202,10 +203,7 @@ class PartPainter:
             if not image.is_card:
                 continue
             frame = image_rectangle(drawn.document, image, drawn.width, looks).translated(part.still)
-            painter.setPen(QPen(looks.colour("border_control"), 1, Qt.PenStyle.DashLine))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            radius = looks.scaled(8)
-            painter.drawRoundedRect(frame.adjusted(0.5, 0.5, -0.5, -0.5), radius, radius)
+            paint_dashed_frame(painter, frame, looks.scaled(8), looks.colour("border_control"))
             side = looks.scaled(18)
             icon = QRectF(frame.left() + looks.scaled(17), frame.center().y() - side / 2, side, side)
             self._mark(painter, Mark.NO_IMAGE, icon, looks.colour("text_2"))
@@ -237,8 +235,9 @@ class PartPainter:
     def _text(self, painter: QPainter, part: TextPart, exposed: QRectF) -> None:
         context = QAbstractTextDocumentLayout.PaintContext()
         context.palette = self._palette
-        # Qt leaves out lines that are not exposed, and a formula may hang below its line.
-        context.clip = exposed.translated(-part.origin).adjusted(0, -self._looks.scaled(_HANGING), 0, 0)
+        # Qt leaves out lines that are not exposed, and a formula may reach beyond its line.
+        reach = self._looks.scaled(_HANGING)
+        context.clip = exposed.translated(-part.origin).adjusted(0, -reach, 0, reach)
         painter.save()
         painter.translate(part.origin)
         part.drawn.document.documentLayout().draw(painter, context)
@@ -251,7 +250,7 @@ class PartPainter:
             return
         side = looks.scaled(16)
         line = places[0].translated(part.origin)
-        area = QRectF(round(line.left()), round(line.center().y() - side / 2), side, side)
+        area = QRectF(self._whole(line.left()), self._whole(line.center().y() - side / 2), side, side)
         painter.fillRect(area.adjusted(-1, -2, 1, 2), looks.colour("paper"))  # the character goes
         painter.setPen(QPen(looks.colour("accent" if is_checked else "border_control"), 1))
         painter.setBrush(looks.colour("accent" if is_checked else "raised"))
