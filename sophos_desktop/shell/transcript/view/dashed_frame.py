@@ -16,6 +16,6 @@ def paint_dashed_frame(painter: QPainter, frame: QRectF, radius: float, colour: 
     path.addRoundedRect(frame.adjusted(0.5, 0.5, -0.5, -0.5), radius, radius)
     stroker = QPainterPathStroker()
     stroker.setWidth(1)
-    stroker.setCapStyle(Qt.PenCapStyle.SquareCap)
+    stroker.setCapStyle(Qt.PenCapStyle.FlatCap)
     stroker.setDashPattern([_DASH, _GAP])
     painter.fillPath(stroker.createStroke(path), colour)
