@@ -125,7 +125,9 @@ class ConversationPanel(QWidget):
         """There is no list: `error` says why in its place."""
         self.filter.setEnabled(False)
         self.view.hide()
-        self._column.addWidget(UnopenedNote(error, self._full), 1)
+        note = UnopenedNote(error, self._full)
+        self._column.addWidget(note, 1)
+        note.show()  # a layout would show it a turn later
 
     @property
     def is_rail(self) -> bool:
